@@ -32,7 +32,16 @@ const config: KnipConfig = {
   ignoreExportsUsedInFile: true,
   ignoreIssues: { "src/database/tables.ts": ["types"], "clients/typescript/src/schema.ts": ["types"] },
   // Programs of the machine. If one is missing, the tests that need it are skipped.
-  ignoreBinaries: ["taskset", "openssl", "docker-compose", "prlimit", "promtool", "systemd-analyze", "go"],
+  ignoreBinaries: [
+    "patronictl",
+    "taskset",
+    "openssl",
+    "docker-compose",
+    "prlimit",
+    "promtool",
+    "systemd-analyze",
+    "go",
+  ],
   ignoreDependencies: [
     // .meshrc.yaml names these packages, which Mesh's command line loads.
     "@graphql-mesh/graphql",

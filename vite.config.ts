@@ -5,8 +5,8 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { defineConfig, type Plugin } from "vite";
-import { compressBody } from "./src/pages/shared/compressed.ts";
-import { graphiqlComponentPlugin } from "./src/pages/graphiql/component-plugin.ts";
+import { compressBodyInAllEncodings } from "./src/pages/shared/compressed.ts";
+import { graphiqlComponentVitePlugin } from "./src/pages/graphiql/component-plugin.ts";
 
 /** The entry of each page's script, by its name. */
 const entries = {
@@ -26,7 +26,7 @@ const compressed = (): Plugin => ({
     await Promise.all(
       files.map(async (file) => {
         const path = join(dir, file);
-        const { gzip, br } = await compressBody(await readFile(path));
+        const { gzip, br } = await compressBodyInAllEncodings(await readFile(path));
         await Promise.all([writeFile(`${path}.gz`, gzip), writeFile(`${path}.br`, br)]);
       }),
     );
@@ -36,7 +36,7 @@ const compressed = (): Plugin => ({
 export default defineConfig({
   // Scripts load other files relative to themselves, so that the service can run below any base path.
   base: "./",
-  plugins: [graphiqlComponentPlugin(), compressed()],
+  plugins: [graphiqlComponentVitePlugin(), compressed()],
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
   build: {
     outDir: "dist/browser",

@@ -156,6 +156,7 @@ async function dropIndexes(client: Client, tables: readonly string[]): Promise<(
   );
   for (const { name } of rows) await client.query(`drop index ${name}`);
   return async () => {
-    for (const { definition } of rows) await client.query(definition);
+    // For a partitioned table, PostgreSQL writes ON ONLY, which would leave out the partitions.
+    for (const { definition } of rows) await client.query(definition.replace(" ON ONLY ", " ON "));
   };
 }

@@ -7,16 +7,16 @@ import { stripeApiBase } from "#commerce/payments/stripe/stripe-client.ts";
 import { graphql } from "graphql";
 import { CompiledQuery, sql } from "kysely";
 import { z } from "zod";
-import { createGraphqlServices, createEventPayloadRenderer } from "#app/services.ts";
+import { createGraphqlServices, createEventSubjectRenderer } from "#app/services.ts";
 import { type Database, openDatabase } from "#database/connect.ts";
 import { createIdempotentRequestRunner } from "#database/idempotency.ts";
 import { createReportQueryRunner } from "#database/read-only.ts";
 import { runInTransaction } from "#database/transaction.ts";
 import { systemClock } from "#foundation/clock.ts";
 import { createEncryptionKeyring } from "#foundation/encryption.ts";
-import { createInProcessEvents } from "#foundation/events.ts";
+import { createInProcessEventEmitter } from "#foundation/events.ts";
 import { createGraphqlContext } from "#graph/context.ts";
-import { openMesh } from "#mesh/open-mesh.ts";
+import { openGraphqlMesh } from "#mesh/open-mesh.ts";
 import { createEndpointHostNameChecker } from "#webhooks/endpoint-url.ts";
 
 /** The plan of one statement. */
@@ -71,7 +71,7 @@ export async function openPlanReader(url: string): Promise<PlanReader> {
   const captured: CompiledQuery[] = [];
   const database = await openDatabase({ url, onStatement: ({ query }) => captured.push(query) });
   const { db } = database;
-  const mesh = await openMesh();
+  const mesh = await openGraphqlMesh();
   const keyring = createEncryptionKeyring([{ id: "bench", key: Buffer.alloc(32, 7) }]);
   const services = createGraphqlServices(
     {
@@ -80,14 +80,15 @@ export async function openPlanReader(url: string): Promise<PlanReader> {
       clock: systemClock,
       publicUrl: "",
       rateLimitScale: 0,
+      cartRetentionDays: 731,
       keyring,
       doOnce: createIdempotentRequestRunner({ db, keyring, clock: systemClock }),
-      events: createInProcessEvents(),
+      events: createInProcessEventEmitter(),
       resolvedNames: createEndpointHostNameChecker(),
       isLoopbackAllowed: false,
       stripeApiBase,
     },
-    createEventPayloadRenderer(mesh),
+    createEventSubjectRenderer(mesh),
   );
   const { rows } = await sql<{ id: string }>`
     select merchant_id as id from sales_order group by 1 order by count(*) desc limit 1`.execute(db);

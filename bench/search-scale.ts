@@ -19,7 +19,7 @@ import { median } from "./measure.ts";
 import { formatMarkdownTable } from "./report.ts";
 import { measureSearches, searchKinds, toSearchRequest } from "./search-kinds.ts";
 import type { SearchCase } from "./searches.ts";
-import { createServiceEnvironment } from "./servers.ts";
+import { createServiceCommand, createServiceEnvironment } from "./servers.ts";
 
 interface SearchCost {
   readonly size: number;
@@ -92,7 +92,7 @@ export async function measureSearchScale(
 }
 
 const createProgram = (environment: Readonly<Record<string, string>>): Parameters<typeof startServer>[0] => ({
-  command: ["--max-semi-space-size=16", "src/main.ts", "serve"],
+  command: createServiceCommand(),
   environment,
   firstRequest: toSearchRequest(["DE", "en", "linen"]),
 });

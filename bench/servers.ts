@@ -7,6 +7,7 @@ import type { ServerProgram } from "./children.ts";
 import { lowerCaseEnums } from "./enum-spelling.ts";
 import { withNewIdempotencyKey } from "./idempotency-keys.ts";
 import { type BenchRequest, getScenarioParts, type MeasuredScenario, type Scenario } from "./scenario.ts";
+import { startMemoryEnvironment, startNodeOptions } from "./start-options.ts";
 import { trustedCartDocumentId, withUniqueComment } from "./trusted-cart.ts";
 
 export interface ServerSettings {
@@ -35,9 +36,17 @@ const common = ({ databaseUrl }: ServerSettings): Record<string, string> => ({
   PUBLIC_URL: publicUrl,
 });
 
+/** The command that starts the service of the checkout in the given folder; of this checkout by default. */
+export const createServiceCommand = (folder = ""): readonly string[] => [
+  ...startNodeOptions,
+  join(folder, "src/main.ts"),
+  "serve",
+];
+
 export function createServiceEnvironment(settings: ServerSettings): Record<string, string> {
   return {
     ...common(settings),
+    ...startMemoryEnvironment,
     HOST: "127.0.0.1",
     DATA_DIR: settings.dataFolder,
     ENCRYPTION_KEYS: `bench:${Buffer.alloc(32, 7).toString("base64")}`,
@@ -117,12 +126,12 @@ const before: readonly BenchServer[] =
   beforeFolder === undefined
     ? []
     : [
-        { name: "before", command: [join(beforeFolder, "src/main.ts"), "serve"], ...serviceDefinition },
+        { name: "before", command: createServiceCommand(beforeFolder), ...serviceDefinition },
         {
           ...serviceDefinition,
           name: "before-trusted",
           only: ["graphql"],
-          command: [join(beforeFolder, "src/main.ts"), "serve"],
+          command: createServiceCommand(beforeFolder),
           request: trustedRequest,
         },
       ];
@@ -144,7 +153,7 @@ export const servers: readonly BenchServer[] = [
   },
   {
     name: "ours",
-    command: ["src/main.ts", "serve"],
+    command: createServiceCommand(),
     ...serviceDefinition,
   },
   ...before,
@@ -152,21 +161,21 @@ export const servers: readonly BenchServer[] = [
     ...serviceDefinition,
     name: "ours-uncached",
     only: ["product", "search", "words", "changes"],
-    command: ["src/main.ts", "serve"],
+    command: createServiceCommand(),
     environment: (settings) => ({ ...createServiceEnvironment(settings), RESPONSE_CACHE_MB: "0" }),
   },
   {
     ...serviceDefinition,
     name: "ours-new-text",
     only: ["graphql"],
-    command: ["src/main.ts", "serve"],
+    command: createServiceCommand(),
     request: newTextRequest,
   },
   {
     ...serviceDefinition,
     name: "ours-trusted",
     only: ["graphql"],
-    command: ["src/main.ts", "serve"],
+    command: createServiceCommand(),
     request: trustedRequest,
   },
   {

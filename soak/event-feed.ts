@@ -12,7 +12,7 @@ import { type OpenedDatabase } from "#database/connect.ts";
 import { runInTransaction, type Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import { createDispatchWorld } from "#test/webhooks/dispatch-world.ts";
-import { fanOutEvents } from "#webhooks/dispatch/fan-out.ts";
+import { fanOutEventsToWebhookDeliveries } from "#webhooks/dispatch/fan-out.ts";
 import { readEventFeed } from "#webhooks/event-feed.ts";
 import type { Report } from "./report.ts";
 
@@ -144,7 +144,7 @@ async function work(load: FeedLoad): Promise<void> {
     // Read before the search: an event that is committed after the search still needs a position.
     const isLast = load.isWritten;
     try {
-      const { events } = await fanOutEvents(pool.db, new Date());
+      const { events } = await fanOutEventsToWebhookDeliveries(pool.db, new Date());
       if (isLast && events === 0) return;
       if (events === 0) await sleep(5);
     } catch (error) {

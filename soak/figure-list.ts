@@ -3,6 +3,7 @@
  * a short version. `npm run generate` writes docs/figures.md from this list and docs/figures.json.
  */
 import { consistencyGuarantees } from "./consistency-guarantees.ts";
+import { securityGuarantees } from "./security-guarantees.ts";
 import {
   bothEngines,
   type MeasuredGuarantee,
@@ -10,6 +11,7 @@ import {
   measureBySoak,
   measureBySuite,
 } from "./guarantee.ts";
+import { operationGuarantees } from "./operation-guarantees.ts";
 
 export const measuredGuarantees: readonly MeasuredGuarantee[] = [
   {
@@ -267,4 +269,6 @@ export const measuredGuarantees: readonly MeasuredGuarantee[] = [
     shortTests: ["test/commerce/orders/order-tax-histories.test.ts"],
   },
   ...consistencyGuarantees,
+  ...operationGuarantees,
+  ...securityGuarantees,
 ];

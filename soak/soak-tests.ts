@@ -18,6 +18,7 @@ import { runFailoverAtCluster } from "./failover.ts";
 import { findDuplicateFaults, runDuplicates } from "./duplicates.ts";
 import { runHostileDocuments } from "./hostile-documents.ts";
 import { runMemory } from "./memory.ts";
+import { operationSuites } from "./operation-guarantees.ts";
 import { runSerializabilityAtServices } from "./serializability/at-services.ts";
 import type { Report } from "./report.ts";
 import { runScaleOut } from "./scale-out.ts";
@@ -94,8 +95,11 @@ export const soakTests: readonly SoakTest[] = [
       "receivers",
       "ssrf",
       "dpop",
+      "conformance",
+      "supply-chain",
       "hostile-tool-calls",
       "tax-histories",
+      ...operationSuites,
     ] as const satisfies readonly (keyof typeof suites)[]
   ).map(createSuiteTest),
   { name: "hostile-documents", engines: ["pglite"], weight: 1, run: hostileDocuments },

@@ -31,8 +31,38 @@ export const suites = {
     "test/gateway/dpop-tokens.test.ts",
     "test/gateway/dpop-second-opinion.test.ts",
   ],
+  conformance: ["test/oauth/conformance.test.ts"],
+  "supply-chain": ["test/supply-chain/supply-chain.test.ts"],
   "hostile-tool-calls": ["test/mcp/hostile-calls.test.ts"],
   "tax-histories": ["test/commerce/orders/order-tax-histories.test.ts"],
+  "encryption-keys": ["test/maintenance/encryption-canaries.test.ts", "test/process/encryption-keys.test.ts"],
+  "statement-limits": [
+    "test/database/unanswered.test.ts",
+    "test/database/migrate.test.ts",
+    "test/deploy/roles.test.ts",
+  ],
+  "drain-and-watchdog": ["test/faults/stop.test.ts", "test/process/watchdog.test.ts"],
+  "folder-lock": ["test/database/folder-lock.test.ts"],
+  replica: [
+    "test/database/replica.test.ts",
+    "test/database/replica-lag.test.ts",
+    "test/database/replica-fallback.test.ts",
+  ],
+  poolers: ["test/database/pooler.test.ts"],
+  deployment: [
+    "test/deploy/compose.test.ts",
+    "test/deploy/helm.test.ts",
+    "test/deploy/systemd.test.ts",
+    "test/process/settings.test.ts",
+    "test/process/encrypted-connections.test.ts",
+    "test/tracing/sql-comments.test.ts",
+  ],
+  growth: ["test/database/sharding.test.ts", "test/sweeps.test.ts"],
+  quotas: [
+    "test/graph/quotas.test.ts",
+    "test/attacks/duplicate-members.test.ts",
+    "test/attacks/http-attacks.test.ts",
+  ],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
 /** Environment variables with which a suite runs at full size, and the sizes that are reported. */

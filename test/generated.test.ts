@@ -1,11 +1,15 @@
 /** Generated files match the code: `npm test` fails on a difference, `npm run generate` writes them. */
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
+import { renderSizing, type SizingRecord } from "#bench/sizing-page.ts";
 import { openDatabase } from "#database/connect.ts";
 import { migrate } from "#database/migrate.ts";
-import { type ApiDescription, createApiDescription } from "#gateway/api-description.ts";
+import {
+  type RestOperationsAndOpenApiDocument,
+  buildRestOperationsAndOpenApiDocument,
+} from "#gateway/api-description.ts";
 import graph from "#graph/schema.ts";
-import { openMesh } from "#mesh/open-mesh.ts";
+import { openGraphqlMesh } from "#mesh/open-mesh.ts";
 import { renderFigures } from "#soak/figure-table.ts";
 import { readRecords } from "#soak/record.ts";
 import { eventExamples } from "./generate/event-examples.ts";
@@ -29,10 +33,10 @@ it("schema/schema.graphql matches the graph", async () => {
   await expect(`${header}${printWithDirectives(graph)}\n`).toMatchFileSnapshot("../schema/schema.graphql");
 });
 
-async function describeNow(): Promise<ApiDescription> {
-  const mesh = await openMesh();
+async function describeNow(): Promise<RestOperationsAndOpenApiDocument> {
+  const mesh = await openGraphqlMesh();
   try {
-    return createApiDescription(mesh);
+    return buildRestOperationsAndOpenApiDocument(mesh);
   } finally {
     mesh.close();
   }
@@ -64,4 +68,9 @@ it("schema/example-answers.json contains the demo's answers to the examples of t
 
 it("docs/figures.md matches the list of guarantees and the measurements", async () => {
   await expect(renderFigures(readRecords())).toMatchFileSnapshot("../docs/figures.md");
+});
+
+it("docs/sizing.md matches the measured values", async () => {
+  const record = JSON.parse(readFileSync(new URL("../docs/sizing.json", import.meta.url), "utf8"));
+  await expect(renderSizing(record as SizingRecord)).toMatchFileSnapshot("../docs/sizing.md");
 });

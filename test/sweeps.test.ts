@@ -7,7 +7,7 @@ import { createGraphqlContext } from "#graph/context.ts";
 import { describeOnPostgres } from "#test/support/databases.ts";
 import { sessionRow } from "#test/support/session-row.ts";
 import { createWorld, type World } from "#test/support/world.ts";
-import { fanOutEvents } from "#webhooks/dispatch/fan-out.ts";
+import { fanOutEventsToWebhookDeliveries } from "#webhooks/dispatch/fan-out.ts";
 
 const dayMs = 86_400_000;
 const patience = { timeout: 30_000, interval: 5 };
@@ -253,6 +253,84 @@ describeOnPostgres("the sweeps", (_open, engine) => {
     expect(await active()).toEqual([]);
   });
 
+  it("delete carts that ended long ago with their sessions, but not those of orders or payments", async () => {
+    await using world = await createWorld(engine);
+    const { db } = world.database;
+    const [plain = "", left = "", target = "", merged = "", holding = "", saved = ""] = await makeManyCarts(
+      world,
+      6,
+    );
+    await lockBySession(world, left, { status: "open", lifeMs: dayMs });
+    await lockBySession(world, holding, { status: "open", lifeMs: dayMs });
+    const completed = await db.selectFrom("cart").select("id").where("status", "=", "completed").execute();
+    expect(completed.length).toBeGreaterThan(0);
+    world.clock.advance(31 * dayMs);
+    await run(world, "expire carts");
+    const now = world.clock.now();
+    await db
+      .updateTable("cart")
+      .set((cart) => ({
+        status: "merged",
+        mergedIntoCartId: target,
+        endedAt: now,
+        version: cart("version", "+", 1),
+      }))
+      .where("id", "=", merged)
+      .execute();
+    const { merchantId } = await db
+      .selectFrom("cart")
+      .select("merchantId")
+      .where("id", "=", plain)
+      .executeTakeFirstOrThrow();
+    const { id: sessionId } = await db
+      .selectFrom("hostedCheckoutSession")
+      .select("id")
+      .where("cartId", "=", holding)
+      .executeTakeFirstOrThrow();
+    const { id: variantId } = await db.selectFrom("variant").select("id").executeTakeFirstOrThrow();
+    await db
+      .insertInto("stockHold")
+      .values({ sessionId, variantId, merchantId, quantity: 1, expiresAt: now })
+      .execute();
+    const data = world.app.services.keyring.seal("saved", {
+      table: "personal_data",
+      column: "sealed",
+      rowId: "psd_1",
+    });
+    await db
+      .insertInto("personalData")
+      .values({
+        id: "psd_1",
+        merchantId,
+        cartId: saved,
+        kind: "buyer_email",
+        masked: "{}",
+        createdAt: now,
+        ...data,
+      })
+      .execute();
+
+    const stored = async (): Promise<readonly string[]> => {
+      const ids = [plain, left, target, merged, holding, saved];
+      const rows = await db.selectFrom("cart").select("id").where("id", "in", ids).execute();
+      return ids.filter((id) => rows.some((row) => row.id === id));
+    };
+    world.clock.advance(699 * dayMs);
+    await run(world, "delete ended carts");
+    expect(await stored()).toHaveLength(6);
+    world.clock.advance(33 * dayMs);
+    expect(await run(world, "delete ended carts")).toBeGreaterThanOrEqual(3);
+    expect(await stored()).toEqual([target, holding, saved]);
+    await run(world, "delete ended carts");
+    expect(await stored()).toEqual([holding, saved]);
+    expect(
+      await db.selectFrom("hostedCheckoutSession").select("id").where("cartId", "=", left).execute(),
+    ).toEqual([]);
+    expect(await db.selectFrom("cart").select("id").where("status", "=", "completed").execute()).toEqual(
+      completed,
+    );
+  });
+
   it("stop before the next row when a signal aborts them", async () => {
     await using world = await createWorld(engine);
     const ids = await makeManyCarts(world, 3);
@@ -306,7 +384,7 @@ it("a failing sweep is logged, and the others run all the same", async () => {
   const cartId = await makeCart(world);
   expect(await eventsOf(world, cartId)).toEqual(["cart.created"]);
   // Only events with a position in the event feed are deleted.
-  while ((await fanOutEvents(world.database.db, world.clock.now())).events > 0);
+  while ((await fanOutEventsToWebhookDeliveries(world.database.db, world.clock.now())).events > 0);
   world.clock.advance(31 * dayMs);
   // Only the rendering of events fails. The sweep that deletes old events comes later and needs no rendering.
   const stop = startPeriodicCleanupSweeps(

@@ -10,7 +10,17 @@ import { expect, inject, it } from "vitest";
 import { temporaryFolder } from "#test/support/process.ts";
 
 const root = new URL("../", import.meta.url).pathname;
-const parts = ["src", "schema", "test", "soak", ".meshrc.yaml", "README.md", "package.json", "tsconfig.json"];
+const parts = [
+  "src",
+  "schema",
+  "test",
+  "soak",
+  "bench",
+  ".meshrc.yaml",
+  "README.md",
+  "package.json",
+  "tsconfig.json",
+];
 
 /** Returns the code block below the line that names the file. */
 function blockOf(path: string): string {

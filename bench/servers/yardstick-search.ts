@@ -5,7 +5,7 @@
  * searches without words.
  */
 import type { Pool } from "pg";
-import { type StemmedTitle, highlightTitle } from "#commerce/search/highlight-title.ts";
+import { type TitleWithWordStems, highlightTitle } from "#commerce/search/highlight-title.ts";
 import {
   buildTsqueryRequiringAllParts,
   buildRankingTsquery,
@@ -14,7 +14,7 @@ import {
 import { parseSearchQuery } from "#commerce/search/parse-query.ts";
 import { expandSearchQuery } from "#commerce/search/expand-query.ts";
 import { buildTitleSearchPhrase } from "#commerce/search/search-form.ts";
-import type { ExpandedSearchQuery } from "#commerce/search/word-forms.ts";
+import type { SearchQueryWithWordForms } from "#commerce/search/word-forms.ts";
 import { openDatabase } from "#database/connect.ts";
 import type { Database } from "#database/connect.ts";
 import { createLocaleChain } from "./locales.ts";
@@ -31,7 +31,7 @@ interface Row {
   readonly indexedAt: Date | null;
 }
 
-interface BareHit extends StemmedTitle {
+interface BareHit extends TitleWithWordStems {
   readonly score: number;
   readonly matched: readonly string[];
   readonly id: string;
@@ -128,7 +128,7 @@ export function createHitFinder(pool: Pool): FindHits {
 interface Answer {
   readonly row: Row;
   readonly meta: SearchMeta;
-  readonly highlight: (hit: StemmedTitle) => string | null;
+  readonly highlight: (hit: TitleWithWordStems) => string | null;
 }
 
 interface StatementOptions {
@@ -218,7 +218,7 @@ function itemOf(hit: Hit, title: string | null): unknown {
 }
 
 /** Returns the parameters of the words and filters, in the order of the statement. */
-function wordValues(expanded: ExpandedSearchQuery, category: string | null): string[] {
+function wordValues(expanded: SearchQueryWithWordForms, category: string | null): string[] {
   const { query } = expanded;
   const all = buildTsqueryRequiringAllParts(expanded);
   return [

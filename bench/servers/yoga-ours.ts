@@ -5,12 +5,12 @@
  * its event, without a stored answer.
  */
 import { stripeApiBase } from "#commerce/payments/stripe/stripe-client.ts";
-import { createInProcessEvents } from "#foundation/events.ts";
+import { createInProcessEventEmitter } from "#foundation/events.ts";
 import { createServer } from "node:http";
 import { createYoga } from "graphql-yoga";
 import { verifyApiKey } from "#access/keys/verify-keys.ts";
 import { anonymousViewer, type Viewer } from "#access/viewer.ts";
-import { createGraphqlServices, createEventPayloadRenderer } from "#app/services.ts";
+import { createGraphqlServices, createEventSubjectRenderer } from "#app/services.ts";
 import { openDatabase } from "#database/connect.ts";
 import { createIdempotentRequestRunner } from "#database/idempotency.ts";
 import { createReportQueryRunner } from "#database/read-only.ts";
@@ -19,14 +19,14 @@ import { createEncryptionKeyring } from "#foundation/encryption.ts";
 import { parseAcceptLanguage } from "#foundation/text.ts";
 import { createGraphqlContext, type GraphqlServices } from "#graph/context.ts";
 import { createLowerCaseEnumSchema } from "#mesh/contract-schema.ts";
-import { openMesh } from "#mesh/open-mesh.ts";
+import { openGraphqlMesh } from "#mesh/open-mesh.ts";
 import { createEndpointHostNameChecker } from "#webhooks/endpoint-url.ts";
 
 const { PORT: port, DATABASE_URL: url, PUBLIC_URL: publicUrl = "" } = process.env;
 
 const { db } = await openDatabase({ url });
 // The schema spells enum values as REST does, so that the answers can be compared.
-const mesh = await openMesh();
+const mesh = await openGraphqlMesh();
 const schema = createLowerCaseEnumSchema(mesh.schema, "declared");
 const keyring = createEncryptionKeyring([{ id: "bench", key: Buffer.alloc(32, 7) }]);
 const services: GraphqlServices = createGraphqlServices(
@@ -36,14 +36,15 @@ const services: GraphqlServices = createGraphqlServices(
     clock: systemClock,
     publicUrl,
     rateLimitScale: 0,
+    cartRetentionDays: 731,
     keyring,
     doOnce: createIdempotentRequestRunner({ db, keyring, clock: systemClock }),
-    events: createInProcessEvents(),
+    events: createInProcessEventEmitter(),
     resolvedNames: createEndpointHostNameChecker(),
     isLoopbackAllowed: false,
     stripeApiBase,
   },
-  createEventPayloadRenderer(mesh),
+  createEventSubjectRenderer(mesh),
 );
 
 async function viewerOf(authorization: string | null): Promise<Viewer> {

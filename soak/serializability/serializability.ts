@@ -187,7 +187,9 @@ async function beginPart(load: Load, client: HistoryClient): Promise<Part> {
   for (let index = 0; index < sharedStocks; index += 1) {
     const variantId = variantIds[(shift + index) % variantIds.length] ?? "";
     const stock = { variantId, shop, since, notePrefix, sent: 0 };
-    await recorder.perform(client, readStock(stock, true));
+    // The history of a stock begins with the values of the first read, so this read is repeated until the client
+    // gets its answer.
+    while ((await recorder.perform(client, readStock(stock, true))) === undefined);
     stocks.push(stock);
   }
   return { carts, orders, stocks, sent: 0, reasons: 0 };

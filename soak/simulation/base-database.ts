@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { join } from "node:path";
 import type { PGlite } from "@electric-sql/pglite";
 import { createServiceApp } from "#app/app.ts";
-import { createEventPayloadRendererForCommandLine } from "#app/services.ts";
+import { createEventSubjectRendererForCli } from "#app/services.ts";
 import { parseServiceSettings, type ServiceSettings } from "#app/settings.ts";
 import { openDatabase } from "#database/connect.ts";
 import { migrate } from "#database/migrate.ts";
@@ -16,7 +16,7 @@ import type { DemoJsonFileContent } from "#demo/demo-file.ts";
 import { prepareDemoDataAndFile } from "#demo/prepare-demo.ts";
 import { createEncryptionKeyring } from "#foundation/encryption.ts";
 import { createLog } from "#foundation/log.ts";
-import { openMesh, type OpenedMesh } from "#mesh/open-mesh.ts";
+import { openGraphqlMesh, type OpenedMesh } from "#mesh/open-mesh.ts";
 import { openShop, parseAnswer, requireData, type SendRequest, type Shop } from "#soak/shop.ts";
 
 export interface BaseDatabase {
@@ -49,7 +49,7 @@ const createSettings = (dataDir: string): ServiceSettings =>
 
 /** Opens the database in memory. Creates it in the folder first if the folder does not have it yet. */
 export async function openBaseDatabase(folder: string, now: Date): Promise<BaseDatabase> {
-  const mesh = await openMesh();
+  const mesh = await openGraphqlMesh();
   if (!existsSync(join(folder, "facts.json"))) await createBaseDatabase(folder, mesh, now);
   const facts = JSON.parse(readFileSync(join(folder, "facts.json"), "utf8")) as BaseDatabaseFacts;
   const pglite = await openPGlite({ image: new Blob([readFileSync(join(folder, "image"))]) });
@@ -74,7 +74,7 @@ async function createBaseDatabase(folder: string, mesh: OpenedMesh, now: Date): 
   const database = await openDatabase({ folder: embedded });
   await migrate(database);
   const keyring = createEncryptionKeyring(settings.encryptionKeys ?? []);
-  const render = createEventPayloadRendererForCommandLine(database.db, settings);
+  const render = createEventSubjectRendererForCli(database.db, settings);
   const access = await prepareDemoDataAndFile(database, { dataDir: folder, publicUrl, now, keyring, render });
   if (access === undefined) throw new Error("The database of the simulation was not empty.");
   const log = createLog("silent");

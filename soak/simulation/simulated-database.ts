@@ -10,7 +10,7 @@ import { CamelCasePlugin, Kysely, PostgresDialect, type PostgresPool } from "kys
 import type { OpenedDatabase } from "#database/connect.ts";
 import {
   createPipelinedKyselyDialect,
-  createTransactionGuardKyselyDialect,
+  createNestedConnectionGuardDialect,
 } from "#database/transaction-dialect.ts";
 import type { InterProcessNoticeHandlers } from "#database/notices.ts";
 import type { Tables } from "#database/tables.ts";
@@ -75,7 +75,7 @@ export class SimulatedDatabaseServer {
     const pool = this.#createPool();
     const dialect = createPipelinedKyselyDialect(new PostgresDialect({ pool }), { isPipelined: true });
     const db = new Kysely<Tables>({
-      dialect: createTransactionGuardKyselyDialect(dialect),
+      dialect: createNestedConnectionGuardDialect(dialect),
       plugins: [new CamelCasePlugin({ maintainNestedObjectKeys: true })],
     });
     const script: OpenedDatabase["script"] = () => {

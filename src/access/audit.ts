@@ -6,13 +6,13 @@
  */
 import { type Insertable, type RawBuilder, type SelectQueryBuilder, type Selectable, sql } from "kysely";
 import type { AuditEntryTable, Tables } from "#database/tables.ts";
-import { applyKeysetPage } from "#database/sql-fragments.ts";
+import { addKeysetPageToQuery } from "#database/sql-fragments.ts";
 import { bufferInsertUntilNextStatement } from "#database/prepared-template.ts";
-import type { DatabaseReader, Transaction } from "#database/transaction.ts";
+import type { DatabaseOrTransaction, Transaction } from "#database/transaction.ts";
 import { createTimeSortedId, getLowestIdAtTime, type IdKind, getObjectKindOfId } from "#foundation/ids.ts";
 import {
   getCredentialIdOfViewer,
-  isIntegratorViewer,
+  isApiKeyOrOauthViewer,
   type Viewer,
   type InternalTokenRole,
 } from "./viewer.ts";
@@ -142,7 +142,7 @@ const unauditedRoles: ReadonlySet<InternalTokenRole> = new Set(["storefront", "b
  * The only changes of analysts are exports, which are audited.
  */
 export function getAuditActor(viewer: Viewer): AuditActor | undefined {
-  if (isIntegratorViewer(viewer))
+  if (isApiKeyOrOauthViewer(viewer))
     return {
       actor: viewer.kind === "oauth" ? "oauth_client" : "api_key",
       actorId: getCredentialIdOfViewer(viewer),
@@ -158,7 +158,7 @@ export function getAuditActor(viewer: Viewer): AuditActor | undefined {
  * Returns the value if it is an id that may appear in the audit log; undefined for other values and for
  * address tokens, because address tokens are secrets.
  */
-export function getAuditLogSafeId(value: unknown): string | undefined {
+export function getIdIfSafeForAuditLog(value: unknown): string | undefined {
   if (typeof value !== "string") return undefined;
   const kind = getObjectKindOfId(value);
   return kind === undefined || kind === "addressToken" ? undefined : value;
@@ -189,7 +189,9 @@ export function getAuditTargetAndDetailsOfMutation(
  */
 function findTargetId({ args }: AuditedMutationCall, result: unknown): string | undefined {
   const { merchantId: _merchant, input, ...ids } = args;
-  return findId(ids) ?? getAuditLogSafeId(result) ?? findId(result) ?? findNestedId(result) ?? findId(input);
+  return (
+    findId(ids) ?? getIdIfSafeForAuditLog(result) ?? findId(result) ?? findNestedId(result) ?? findId(input)
+  );
 }
 
 /**
@@ -200,7 +202,7 @@ const findNestedId = (result: unknown): string | undefined =>
   typeof result !== "object" || result === null || Array.isArray(result)
     ? undefined
     : Object.values(result)
-        .map((part: { readonly id?: unknown } | null) => getAuditLogSafeId(part?.id))
+        .map((part: { readonly id?: unknown } | null) => getIdIfSafeForAuditLog(part?.id))
         .find((id) => id !== undefined);
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
@@ -213,12 +215,12 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
 function findId(value: unknown): string | undefined {
   if (!isObject(value)) return undefined;
   const { id, merchantId, ...others } = value;
-  return getAuditLogSafeId(id) ?? listIdFields(others)[0]?.[1] ?? getAuditLogSafeId(merchantId);
+  return getIdIfSafeForAuditLog(id) ?? listIdFields(others)[0]?.[1] ?? getIdIfSafeForAuditLog(merchantId);
 }
 
 const listIdFields = (value: object): [name: string, id: string][] =>
   Object.entries(value).flatMap(([name, field]): [string, string][] => {
-    const id = name.endsWith("Id") ? getAuditLogSafeId(field) : undefined;
+    const id = name.endsWith("Id") ? getIdIfSafeForAuditLog(field) : undefined;
     return id === undefined ? [] : [[name, id]];
   });
 
@@ -242,7 +244,7 @@ function toAuditDetails(
   const ids = listIdFields(input).filter(([field, id]) => id !== targetId && field !== "merchantId");
   const fields = given
     .map(([field]) => field)
-    .filter((field) => !unchangedFields.has(field) && getAuditLogSafeId(input[field]) === undefined);
+    .filter((field) => !unchangedFields.has(field) && getIdIfSafeForAuditLog(input[field]) === undefined);
   const { reason, note } = input;
   return {
     ...(fields.length === 0 ? {} : { fields: fields.toSorted() }),
@@ -273,7 +275,7 @@ export interface AuditEntryFilter {
  * the rows.
  */
 export function buildAuditEntrySqlQuery(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   filter: AuditEntryFilter,
 ): SelectQueryBuilder<Tables, "auditEntry", AuditEntryRow> {
   const { merchantId, from, until } = filter;
@@ -295,12 +297,12 @@ const rowsPerPage = 500;
 
 /** Yields all audit entries that match the filter, oldest first, in pages of up to 500 rows. */
 export async function* streamAuditEntryPages(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   filter: AuditEntryFilter,
 ): AsyncGenerator<readonly AuditEntryRow[], void> {
   for (let after: string | undefined; ;) {
     const query = buildAuditEntrySqlQuery(reader, filter);
-    const rows = await applyKeysetPage(
+    const rows = await addKeysetPageToQuery(
       query,
       { column: "audit_entry.id" },
       {

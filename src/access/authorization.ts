@@ -6,7 +6,7 @@ import { createFailure, type Failure, type FailureCode } from "#foundation/failu
 
 /** The schemes of the Authorization header that the service accepts, in lower case. */
 export const authSchemes = ["bearer", "dpop"] as const;
-export type AccessTokenAuthScheme = (typeof authSchemes)[number];
+export type BearerOrDpopScheme = (typeof authSchemes)[number];
 
 /**
  * Options of the WWW-Authenticate challenges with which a group of HTTP routes (for example all routes of the
@@ -18,14 +18,14 @@ export interface WwwAuthenticateChallengeOptions {
    * The authorization schemes that the HTTP routes accept. The challenge for a refused credential names the
    * scheme of the request if the routes accept it, otherwise the first scheme.
    */
-  readonly schemes: readonly [AccessTokenAuthScheme, ...AccessTokenAuthScheme[]];
+  readonly schemes: readonly [BearerOrDpopScheme, ...BearerOrDpopScheme[]];
   /**
    * A sentence that says where callers get credentials. It is added to the error message of a refused
    * request.
    */
   readonly hint?: string;
   /** The protected resource to which the HTTP routes belong; the REST API by default. */
-  readonly resource?: OauthProtectedResource;
+  readonly resource?: OauthProtectedResourceName;
 }
 
 /**
@@ -33,7 +33,7 @@ export interface WwwAuthenticateChallengeOptions {
  * token is valid for only one of them, which is its audience.
  */
 export const protectedResources = ["api", "mcp"] as const;
-export type OauthProtectedResource = (typeof protectedResources)[number];
+export type OauthProtectedResourceName = (typeof protectedResources)[number];
 
 /**
  * Adds the WWW-Authenticate header, and the hint that says where to get credentials, to an authentication
@@ -43,7 +43,7 @@ export type OauthProtectedResource = (typeof protectedResources)[number];
 export function addWwwAuthenticateChallenges(
   failure: Failure,
   { publicUrl, schemes, hint, resource = "api" }: WwwAuthenticateChallengeOptions,
-  used: AccessTokenAuthScheme = schemes[0],
+  used: BearerOrDpopScheme = schemes[0],
 ): Failure {
   // The challenge for a refused access token has the scheme DPoP at the REST API, even if the token was sent
   // as a bearer token: the REST API accepts access tokens only with DPoP. The MCP server accepts both
@@ -74,7 +74,7 @@ const isTokenFailure = (code: FailureCode): boolean =>
  * section 5.1) names the document from which clients find the authorization server.
  */
 export function formatWwwAuthenticateChallenge(
-  scheme: AccessTokenAuthScheme,
+  scheme: BearerOrDpopScheme,
   { publicUrl, resource = "api" }: Pick<WwwAuthenticateChallengeOptions, "publicUrl" | "resource">,
   parameters: Readonly<Record<string, string>> = {},
 ): string {
@@ -126,12 +126,12 @@ export const protectedResourceMetadataPath = "/.well-known/oauth-protected-resou
  * resource to the well-known path. The document of the REST API is also available at the well-known path
  * without an appended path.
  */
-const getResourceMetadataPath = (resource: OauthProtectedResource): string =>
+const getResourceMetadataPath = (resource: OauthProtectedResourceName): string =>
   resource === "api" ? protectedResourceMetadataPath : `${protectedResourceMetadataPath}/${resource}`;
 
 /**
  * Returns the `aud` claim of access tokens for a protected resource. The metadata document of the resource
  * has the same value in its field `resource`.
  */
-export const getAccessTokenAudience = (publicUrl: string, resource: OauthProtectedResource): string =>
+export const getAccessTokenAudience = (publicUrl: string, resource: OauthProtectedResourceName): string =>
   `${publicUrl}/${resource}`;

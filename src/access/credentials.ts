@@ -8,7 +8,7 @@ import { LRUCache } from "lru-cache";
 import type { Database } from "#database/connect.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type { EncryptionKeyring } from "#foundation/encryption.ts";
-import type { InProcessEvents } from "#foundation/events.ts";
+import type { InProcessEventEmitter } from "#foundation/events.ts";
 import {
   findOauthGrantVerificationData,
   type OauthGrantVerificationData,
@@ -62,7 +62,7 @@ export interface CredentialVerifierOptions {
    * changed credentials.
    */
   readonly isCurrent: () => boolean;
-  readonly events: InProcessEvents;
+  readonly events: InProcessEventEmitter;
   /** Creates the verifier of access tokens. The verifier reads grants with the given function. */
   readonly createVerifier: (findGrant: OauthGrantVerificationDataFinder) => AccessTokenVerifier;
 }

@@ -1,9 +1,9 @@
 /** Manages apps and their installations. An installation is an app to which a merchant has granted scopes. */
 import { type RawBuilder, type Selectable, type SelectQueryBuilder, sql } from "kysely";
 import { createFailure, createFailureWithDetail } from "#foundation/failure.ts";
-import { createId, toDatabaseSafeId } from "#foundation/ids.ts";
-import { getViolatedConstraint } from "#database/database-errors.ts";
-import type { DatabaseReader, Transaction } from "#database/transaction.ts";
+import { createId, blankIdWithForbiddenCharacters } from "#foundation/ids.ts";
+import { getViolatedConstraintName } from "#database/database-errors.ts";
+import type { DatabaseOrTransaction, Transaction } from "#database/transaction.ts";
 import type { AppTable, InstallationTable, Tables } from "#database/tables.ts";
 import {
   type InstallationOrApiKeyEvent,
@@ -11,7 +11,7 @@ import {
   revokeOauthGrants,
 } from "./credential-changes.ts";
 import { type AccessManagementCommandContext, revokeApiKeys } from "./keys/manage-keys.ts";
-import { createStatusConflictDetail, buildSuspendedAtColumnUpdate } from "./merchants.ts";
+import { createConflictDetailsWithStatusAndVersion, buildSuspendedAtColumnUpdate } from "./merchants.ts";
 import type { PermissionScope } from "./viewer.ts";
 
 export interface RegisterAppInput {
@@ -69,7 +69,7 @@ export async function createInstallation(
     })
     .execute()
     .catch((error: unknown) => {
-      if (getViolatedConstraint(error) !== "installation_live") throw error;
+      if (getViolatedConstraintName(error) !== "installation_live") throw error;
       throw createFailureWithDetail("already_exists", {
         in: "body",
         field: "/appId",
@@ -105,7 +105,7 @@ export async function updateInstallation(
     throw createFailure("resource_not_found", { message: "There is no installation with this id." });
   if (current.status === "uninstalled")
     throw createFailure("invalid_state", {
-      conflict: createStatusConflictDetail("installation", current, "uninstalled"),
+      conflict: createConflictDetailsWithStatusAndVersion("installation", current, "uninstalled"),
     });
   const next =
     "scopes" in change ? { scopes: [...new Set(change.scopes)].toSorted() } : { status: change.status };
@@ -168,17 +168,17 @@ const installationColumns = [
  */
 const idIsOneOf = (ids: readonly string[]): RawBuilder<boolean> => sql<boolean>`id = any(${ids}::text[])`;
 
-export const findApps = (reader: DatabaseReader, ids: readonly string[]): Promise<AppRow[]> =>
+export const findApps = (reader: DatabaseOrTransaction, ids: readonly string[]): Promise<AppRow[]> =>
   reader.selectFrom("app").select(appColumns).where(idIsOneOf(ids)).execute();
 
 export const findInstallations = (
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   ids: readonly string[],
 ): Promise<InstallationRow[]> =>
   reader.selectFrom("installation").select(installationColumns).where(idIsOneOf(ids)).execute();
 
 /** Builds the query for all apps. The caller adds the order or page, or counts the rows. */
-export const buildAppSqlQuery = (reader: DatabaseReader): SelectQueryBuilder<Tables, "app", AppRow> =>
+export const buildAppSqlQuery = (reader: DatabaseOrTransaction): SelectQueryBuilder<Tables, "app", AppRow> =>
   reader.selectFrom("app").select(appColumns);
 
 /**
@@ -186,7 +186,7 @@ export const buildAppSqlQuery = (reader: DatabaseReader): SelectQueryBuilder<Tab
  * adds the order or page, or counts the rows.
  */
 export const buildInstallationSqlQuery = (
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   owner: string | null,
 ): SelectQueryBuilder<Tables, "installation", InstallationRow> =>
   reader
@@ -206,7 +206,7 @@ export interface InstallationUsedByListenCommand {
  * exactly one active installation.
  */
 export async function findInstallationForListenCommand(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   {
     merchantId,
     installationId,
@@ -222,7 +222,7 @@ export async function findInstallationForListenCommand(
     .where("installation.status", "=", "active")
     .$if(merchantId !== null, (query) => query.where("installation.merchantId", "=", merchantId ?? ""))
     .$if(installationId !== null, (query) =>
-      query.where("installation.id", "=", toDatabaseSafeId(installationId ?? "")),
+      query.where("installation.id", "=", blankIdWithForbiddenCharacters(installationId ?? "")),
     )
     .orderBy("installation.id")
     .limit(17)

@@ -1,9 +1,9 @@
 /** Creates, changes, suspends and reads merchants. */
 import { type RawBuilder, type Selectable, type SelectQueryBuilder, sql } from "kysely";
-import { createFailure, createFailureWithDetail, type FailureConflictDetail } from "#foundation/failure.ts";
+import { createFailure, createFailureWithDetail, type ConflictErrorDetails } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import { getSqlState, uniqueViolation } from "#database/database-errors.ts";
-import type { DatabaseReader, Transaction } from "#database/transaction.ts";
+import type { DatabaseOrTransaction, Transaction } from "#database/transaction.ts";
 import type { MerchantTable, Tables } from "#database/tables.ts";
 import { invalidateCachedCredentials } from "./credential-changes.ts";
 import type { AccessManagementCommandContext } from "./keys/manage-keys.ts";
@@ -67,7 +67,7 @@ export async function updateMerchant(
   if (current === undefined) throw createFailure("merchant_not_found");
   if (typeof input.expectedVersion === "number" && input.expectedVersion !== current.version) {
     throw createFailure("version_conflict", {
-      conflict: createStatusConflictDetail("merchant", current, null),
+      conflict: createConflictDetailsWithStatusAndVersion("merchant", current, null),
     });
   }
   const next = {
@@ -108,11 +108,11 @@ export function buildSuspendedAtColumnUpdate(
  * Builds the field `conflict` of an error body. It has the current status and version of the object that
  * prevents the change, and the reason.
  */
-export function createStatusConflictDetail(
+export function createConflictDetailsWithStatusAndVersion(
   resource: string,
   row: { readonly id: string; readonly status: string; readonly version: number },
   reason: string | null,
-): FailureConflictDetail {
+): ConflictErrorDetails {
   return { resource, id: row.id, currentStatus: row.status, currentVersion: row.version, reason, data: {} };
 }
 
@@ -142,15 +142,18 @@ const merchantColumns = [
  */
 const idIsOneOf = (ids: readonly string[]): RawBuilder<boolean> => sql<boolean>`id = any(${ids}::text[])`;
 
-export const findMerchants = (reader: DatabaseReader, ids: readonly string[]): Promise<MerchantRow[]> =>
+export const findMerchants = (
+  reader: DatabaseOrTransaction,
+  ids: readonly string[],
+): Promise<MerchantRow[]> =>
   reader.selectFrom("merchant").select(merchantColumns).where(idIsOneOf(ids)).execute();
 
 /**
  * Builds the query for the merchant with the id `owner`, or for all merchants if `owner` is null. The caller
- * adds the order or page, for example with `applyKeysetPage`, or counts the rows.
+ * adds the order or page, for example with `addKeysetPageToQuery`, or counts the rows.
  */
 export const buildMerchantSqlQuery = (
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   owner: string | null,
 ): SelectQueryBuilder<Tables, "merchant", MerchantRow> =>
   reader

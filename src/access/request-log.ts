@@ -6,11 +6,12 @@
  */
 import { type Selectable, type SelectQueryBuilder, sql } from "kysely";
 import type { Database } from "#database/connect.ts";
+import { dropDayPartitions, getStartOfUtcDay } from "#database/day-partitions.ts";
 import type { Clock } from "#foundation/clock.ts";
-import { getLowestIdAtTime, toDatabaseSafeId } from "#foundation/ids.ts";
+import { getLowestIdAtTime, blankIdWithForbiddenCharacters } from "#foundation/ids.ts";
 import type { Log } from "#foundation/log.ts";
 import type { ApiRequestTable, Tables } from "#database/tables.ts";
-import type { DatabaseReader } from "#database/transaction.ts";
+import type { DatabaseOrTransaction } from "#database/transaction.ts";
 import type { CredentialAndOwnerIds } from "./viewer.ts";
 
 export interface LoggedApiRequest extends CredentialAndOwnerIds {
@@ -41,6 +42,10 @@ export const loggedSuccessesMax = 20;
  * requests are not logged.
  */
 export const bufferedRequestsMax = 1_000;
+/**
+ * The number of days for which a logged request is stored at least. Requests are deleted by whole days (UTC),
+ * so they are stored for up to one day longer.
+ */
 export const requestRetentionDays = 3;
 
 const writeEveryMs = 2_000;
@@ -148,17 +153,23 @@ function insert(db: Database, collected: readonly Row[]): Promise<unknown> {
 
 const rowsPerStatement = 2_000;
 
-/** Deletes logged requests that are older than the retention period. Returns the number of deleted requests. */
-export async function deleteExpiredApiRequests(
+/**
+ * Drops the partitions of the log whose days are before the retention period. Then deletes the requests of
+ * these days from the default partition, which has rows only if there was no partition for their day. Returns
+ * the number of requests that were deleted from the default partition.
+ */
+export async function deleteExpiredApiRequestLogEntries(
   db: Database,
   now: Date,
   signal?: AbortSignal,
 ): Promise<number> {
-  const before = getLowestIdAtTime("request", now.getTime() - requestRetentionDays * 86_400_000);
+  const firstDay = getStartOfUtcDay(new Date(now.getTime() - requestRetentionDays * 86_400_000));
+  await dropDayPartitions(db, firstDay);
+  const before = getLowestIdAtTime("request", firstDay.getTime());
   for (let total = 0; ;) {
     const { numAffectedRows } = await sql`
-      delete from api_request where id in (select id from api_request where id < ${before} order by id
-      limit ${rowsPerStatement})`.execute(db);
+      delete from api_request_default where id in (select id from api_request_default where id < ${before}
+      order by id limit ${rowsPerStatement})`.execute(db);
     const deleted = Number(numAffectedRows);
     total += deleted;
     if (deleted < rowsPerStatement || signal?.aborted === true) return total;
@@ -183,7 +194,7 @@ interface ApiRequestFilter {
 
 /** Builds the query for logged requests. The caller adds the order or page, or counts the rows. */
 export function buildApiRequestSqlQuery(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   filter: ApiRequestFilter,
 ): SelectQueryBuilder<Tables, "apiRequest", LoggedApiRequestRow> {
   let list = reader.selectFrom("apiRequest").selectAll("apiRequest");
@@ -200,14 +211,14 @@ export function buildApiRequestSqlQuery(
 }
 
 /** Finds a logged request by its id; null if it is not stored. The caller must check the merchant. */
-export async function findApiRequest(
-  reader: DatabaseReader,
+export async function findLoggedApiRequest(
+  reader: DatabaseOrTransaction,
   id: string,
 ): Promise<LoggedApiRequestRow | null> {
   const found = await reader
     .selectFrom("apiRequest")
     .selectAll("apiRequest")
-    .where("id", "=", toDatabaseSafeId(id))
+    .where("id", "=", blankIdWithForbiddenCharacters(id))
     .executeTakeFirst();
   return found ?? null;
 }

@@ -6,10 +6,10 @@ import { createHash } from "node:crypto";
 import { type Selectable, type SelectQueryBuilder, sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import { noticeChannel } from "#database/notices.ts";
-import { runAfterCommit, type DatabaseReader, type Transaction } from "#database/transaction.ts";
+import { runAfterCommit, type DatabaseOrTransaction, type Transaction } from "#database/transaction.ts";
 import type { Tables, TrustedDocumentTable } from "#database/tables.ts";
 import type { Clock } from "#foundation/clock.ts";
-import type { InProcessEvents } from "#foundation/events.ts";
+import type { InProcessEventEmitter } from "#foundation/events.ts";
 import { createFailure } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import { createCredentialCache } from "./credentials.ts";
@@ -33,7 +33,7 @@ export type TrustedDocumentRow = Selectable<TrustedDocumentTable>;
  * A GraphQL document that has passed the check: it has exactly one operation, is valid for the schema and
  * does not exceed the limits.
  */
-export interface CheckedGraphqlDocument {
+export interface ValidatedDocumentNameAndOperation {
   readonly name: string;
   readonly operation: TrustedDocumentRow["operation"];
 }
@@ -54,9 +54,9 @@ export interface GraphqlDocumentError {
  */
 export type TrustedDocumentChecker = (
   text: string,
-) => CheckedGraphqlDocument | readonly GraphqlDocumentError[];
+) => ValidatedDocumentNameAndOperation | readonly GraphqlDocumentError[];
 
-export interface NewTrustedDocument extends CheckedGraphqlDocument {
+export interface NewTrustedDocument extends ValidatedDocumentNameAndOperation {
   readonly sha256: string;
   readonly document: string;
 }
@@ -152,7 +152,7 @@ export async function removeTrustedDocument(
  * rows.
  */
 export const buildTrustedDocumentSqlQuery = (
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   merchantId: string,
 ): SelectQueryBuilder<Tables, "trustedDocument", TrustedDocumentRow> =>
   reader.selectFrom("trustedDocument").selectAll().where("merchantId", "=", merchantId);
@@ -186,7 +186,7 @@ export interface TrustedDocumentFinder {
 interface TrustedDocumentsOptions {
   readonly db: Database;
   readonly clock: Clock;
-  readonly events: InProcessEvents;
+  readonly events: InProcessEventEmitter;
   /** Returns whether this process has received all recent notices of changed documents (NOTIFY). */
   readonly isCurrent: () => boolean;
 }

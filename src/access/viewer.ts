@@ -36,13 +36,13 @@ export interface ApiKeyViewer extends InstallationCredential {
  * An app that sent an OAuth access token. The token is bound to a key of the OAuth client (RFC 9449). It was
  * issued for a grant, with which a staff member of the merchant has given the app access.
  */
-export interface OAuthViewer extends InstallationCredential {
+export interface OauthViewer extends InstallationCredential {
   readonly kind: "oauth";
   readonly grantId: string;
   readonly clientId: string;
 }
 
-export type IntegratorViewer = ApiKeyViewer | OAuthViewer;
+export type ApiKeyOrOauthViewer = ApiKeyViewer | OauthViewer;
 
 /** A caller with an internal token: an internal frontend or a person. */
 export interface InternalTokenViewer {
@@ -52,7 +52,7 @@ export interface InternalTokenViewer {
   /** Id of the token's merchant; null if the token belongs to the platform and covers all merchants. */
   readonly merchantId: string | null;
   /** The GraphQL documents that the internal token may run; left out if the token may run all documents. */
-  readonly documents?: AllowedGraphqlDocuments;
+  readonly documents?: GraphqlDocumentPermission;
   /**
    * The caller's buyer session; left out if the caller sent the internal token itself, and not the token of a
    * buyer session that the internal token created.
@@ -82,7 +82,7 @@ export interface BuyerSession {
  * merchant.
  */
 export const graphqlDocumentPermissions = ["any", "trusted_only"] as const;
-export type AllowedGraphqlDocuments = (typeof graphqlDocumentPermissions)[number];
+export type GraphqlDocumentPermission = (typeof graphqlDocumentPermissions)[number];
 
 /** A caller who is a staff member, signed in to the console. */
 export interface StaffViewer {
@@ -116,12 +116,12 @@ export interface CheckoutBuyerViewer {
 
 export type Viewer =
   | AnonymousViewer
-  | IntegratorViewer
+  | ApiKeyOrOauthViewer
   | InternalTokenOrStaffViewer
   | SystemViewer
   | CheckoutBuyerViewer;
 
-export function isIntegratorViewer(viewer: Viewer): viewer is IntegratorViewer {
+export function isApiKeyOrOauthViewer(viewer: Viewer): viewer is ApiKeyOrOauthViewer {
   return viewer.kind === "api_key" || viewer.kind === "oauth";
 }
 
@@ -135,7 +135,7 @@ export interface CredentialAndOwnerIds {
   readonly credentialId: string;
 }
 
-export const getCredentialAndOwnerIds = (viewer: IntegratorViewer): CredentialAndOwnerIds => ({
+export const getCredentialAndOwnerIds = (viewer: ApiKeyOrOauthViewer): CredentialAndOwnerIds => ({
   merchantId: viewer.merchantId,
   installationId: viewer.installationId,
   credentialId: getCredentialIdOfViewer(viewer),
@@ -153,7 +153,7 @@ export const getBuyerSessionOfViewer = (viewer: Viewer): BuyerSession | undefine
  * Returns the id of the caller's credential: the API key, the grant, the internal token, the buyer session or
  * the staff account. Rate limits, logs and idempotency records use this id.
  */
-export function getCredentialIdOfViewer(viewer: IntegratorViewer | InternalTokenOrStaffViewer): string {
+export function getCredentialIdOfViewer(viewer: ApiKeyOrOauthViewer | InternalTokenOrStaffViewer): string {
   if (viewer.kind === "internal")
     return isStaffViewer(viewer) ? viewer.staffId : (viewer.buyerSession?.id ?? viewer.tokenId);
   return viewer.kind === "api_key" ? viewer.apiKeyId : viewer.grantId;

@@ -5,32 +5,30 @@
 import { findFreePort } from "#foundation/free-port.ts";
 import type { FastifyInstance } from "fastify";
 import type { LogEvent } from "kysely";
-import { type ClosableCredentialVerifier, createCredentialVerifier } from "#access/credentials.ts";
-import { createAccessTokenVerifier } from "#access/oauth/access-tokens.ts";
-import { createOauthSigningKeyProvider, type OauthSigningKeyProvider } from "#access/oauth/signing-keys.ts";
+import type { ClosableCredentialVerifier } from "#access/credentials.ts";
 import { createApiRequestLog, type ApiRequestLog } from "#access/request-log.ts";
 import type { ExportWorker } from "#commerce/exports/export-worker.ts";
 import { createCachedTrustedDocumentFinder } from "#access/trusted-documents.ts";
 import type { OpenedDatabase } from "#database/connect.ts";
 import { createIdempotentRequestRunner } from "#database/idempotency.ts";
 import { type Clock, systemClock } from "#foundation/clock.ts";
-import { createInProcessEvents } from "#foundation/events.ts";
+import { createInProcessEventEmitter } from "#foundation/events.ts";
 import type { Log } from "#foundation/log.ts";
-import { createApiDescription } from "#gateway/api-description.ts";
-import { eventListenerPlugin } from "#gateway/listen/plugin.ts";
+import { buildRestOperationsAndOpenApiDocument } from "#gateway/api-description.ts";
+import { listenCommandEventsPlugin } from "#gateway/listen/plugin.ts";
 import { restGatewayPlugin } from "#gateway/plugin.ts";
 import { paymentProviderWebhookPlugin } from "#gateway/provider-events-plugin.ts";
 import type { GraphqlServices } from "#graph/context.ts";
-import { createSubscriptionPollers } from "#graph/live/watch.ts";
+import { createSubscriptionDatabasePollers } from "#graph/live/watch.ts";
 import { createCartOrderAndProductReadCoalescers } from "#graph/shared-aggregate-reads.ts";
-import { createInternalTokenAuthentication } from "#graphql/authenticate.ts";
+import { createInternalTokenOrStaffAuthenticator } from "#graphql/authenticate.ts";
 import { graphqlPlugin } from "#graphql/plugin.ts";
-import { exportsPlugin } from "#graphql/reports/exports-plugin.ts";
-import { reportsPlugin } from "#graphql/reports/plugin.ts";
+import { exportDownloadPlugin } from "#graphql/reports/exports-plugin.ts";
+import { csvReportsPlugin } from "#graphql/reports/plugin.ts";
 import type { RateLimiter } from "#http/rate-limiter.ts";
 import { createFastifyServer } from "#http/server.ts";
 import { mcpPlugin } from "#mcp/plugin.ts";
-import { type OpenedMesh, openMesh } from "#mesh/open-mesh.ts";
+import { type OpenedMesh, openGraphqlMesh } from "#mesh/open-mesh.ts";
 import { oauthPlugin } from "#oauth/plugin.ts";
 import { createSsrfSafeFetch, type SsrfSafeFetch } from "#webhooks/safe-fetch.ts";
 import type { ChildToParentMetricsConnection } from "#observability/gather-metrics.ts";
@@ -44,23 +42,24 @@ import { docsPlugin } from "#pages/docs/plugin.ts";
 import { graphiqlPlugin } from "#pages/graphiql/plugin.ts";
 import { assetsPlugin } from "#pages/shared/assets.ts";
 import { listEventCatalogue } from "#webhooks/event-catalogue.ts";
-import { landingPlugin } from "#pages/landing/plugin.ts";
+import { landingPagePlugin } from "#pages/landing/plugin.ts";
 import { createEndpointHostNameChecker } from "#webhooks/endpoint-url.ts";
 import type { WebhookDispatcher } from "#webhooks/dispatch/dispatcher.ts";
 import type { HostNameResolver } from "#webhooks/safe-addresses.ts";
 import {
-  createServiceBackgroundWork,
+  createServiceBackgroundWorkers,
   type ExternalRequestReplacements,
   type PaymentBackgroundWork,
   type ProcessRole,
 } from "./background.ts";
-import { createInterProcessNotices } from "#database/notices.ts";
+import { createInterProcessNoticeChannel } from "#database/notices.ts";
+import { createSigningKeysAndCredentialVerifier } from "./credentials.ts";
 import { createEncryptionKeyringFromSettings } from "./encryption-keys.ts";
 import { createConfiguredRateLimiter, openConfiguredDatabase } from "./open-resources.ts";
 import { createReportRunnerAndSearchCounter, openDatabaseReplica } from "./replica.ts";
 import { createPaymentEventRoute } from "./provider-events.ts";
 import { createConfiguredResponseCache } from "./response-validity.ts";
-import { createGraphqlServices, createEventPayloadRenderer } from "./services.ts";
+import { createGraphqlServices, createEventSubjectRenderer } from "./services.ts";
 import { getPublicUrl, type ServiceSettings } from "./settings.ts";
 
 export interface ServiceAppOptions {
@@ -191,11 +190,11 @@ async function createParts(options: ServiceAppOptions) {
   const { settings, log, clock = systemClock, role = "all" } = options;
   const port = settings.port === 0 ? await findFreePort(settings.host) : settings.port;
   const publicUrl = getPublicUrl({ ...settings, port });
-  const events = createInProcessEvents();
+  const events = createInProcessEventEmitter();
   // GraphQL Mesh and the database are opened at the same time (not one after the other), so that the service
   // starts faster.
   const [mesh, database] = await Promise.all([
-    options.mesh ?? openMesh(options.meshFolder),
+    options.mesh ?? openGraphqlMesh(options.meshFolder),
     options.database ?? openConfiguredDatabase(options),
   ]);
   const { db } = database;
@@ -203,7 +202,7 @@ async function createParts(options: ServiceAppOptions) {
   const limiter = metrics.measureLimiter(await createConfiguredRateLimiter(options, clock));
   const keyring = createEncryptionKeyringFromSettings(settings);
   const doOnce = metrics.measureDoOnce(createIdempotentRequestRunner({ db, keyring, clock }));
-  const watch = createSubscriptionPollers(db, events, log);
+  const watch = createSubscriptionDatabasePollers(db, events, log);
   const replica = await openDatabaseReplica({ ...options, primary: db, clock });
   const reporting = createReportRunnerAndSearchCounter({ settings, database, replica, clock, log });
   const shared = {
@@ -219,17 +218,17 @@ async function createParts(options: ServiceAppOptions) {
     ...reporting.services,
     reads: createCartOrderAndProductReadCoalescers(db, clock),
     rateLimitScale: settings.rateLimitScale,
+    cartRetentionDays: settings.cartRetentionDays,
     resolvedNames: createEndpointHostNameChecker(options.resolveName),
     isLoopbackAllowed: settings.webhookAllowLoopback,
     stripeApiBase: settings.stripeApiBase,
   };
-  const services = createGraphqlServices(shared, createEventPayloadRenderer(mesh));
-  const notices = createInterProcessNotices(database, events, log);
-  const access = createCredentials({ ...shared, log, isCurrent: notices.isCurrent });
+  const services = createGraphqlServices(shared, createEventSubjectRenderer(mesh));
+  const notices = createInterProcessNoticeChannel(database, events, log);
+  const access = createSigningKeysAndCredentialVerifier({ ...shared, log, isCurrent: notices.isCurrent });
   const trustedDocuments = createCachedTrustedDocumentFinder({ ...shared, isCurrent: notices.isCurrent });
-  const requests = createApiRequestLog({ db, clock, log });
   const responseCache = createConfiguredResponseCache(settings, shared, notices);
-  const background = createServiceBackgroundWork(services, {
+  const background = createServiceBackgroundWorkers(services, {
     database,
     settings,
     notices,
@@ -258,42 +257,10 @@ async function createParts(options: ServiceAppOptions) {
     notices,
     ...access,
     trustedDocuments,
-    requests,
+    requests: createApiRequestLog({ db, clock, log }),
     responseCache,
     background,
   };
-}
-
-type CredentialServices = Pick<GraphqlServices, "db" | "clock" | "publicUrl" | "keyring" | "events">;
-interface CredentialOptions extends CredentialServices {
-  readonly log: Log;
-  /**
-   * Returns whether this process receives all notices (NOTIFY) about changed credentials. If not, its cache
-   * of credentials may be outdated.
-   */
-  readonly isCurrent: () => boolean;
-}
-
-/**
- * Creates the service that manages the signing keys of access tokens, and the verifier of all kinds of
- * credentials.
- */
-function createCredentials({ log, isCurrent, events, ...services }: CredentialOptions): {
-  readonly signingKeys: OauthSigningKeyProvider;
-  readonly credentials: ClosableCredentialVerifier;
-} {
-  const { db, clock, publicUrl, keyring } = services;
-  const signingKeys = createOauthSigningKeyProvider({ db, keyring, clock, log });
-  const credentials = createCredentialVerifier({
-    db,
-    clock,
-    keyring,
-    events,
-    isCurrent,
-    createVerifier: (findGrant) =>
-      createAccessTokenVerifier({ db, clock, publicUrl, signingKeys, findGrant }),
-  });
-  return { signingKeys, credentials };
 }
 
 /**
@@ -325,8 +292,8 @@ async function createHttpServer(
     isBehindProxy: settings.trustProxy > 0,
   });
   if (role === "worker") return server;
-  const api = createApiDescription(mesh);
-  const authentication = createInternalTokenAuthentication({ services, limiter, credentials });
+  const api = buildRestOperationsAndOpenApiDocument(mesh);
+  const authentication = createInternalTokenOrStaffAuthenticator({ services, limiter, credentials });
   await server.register(restGatewayPlugin, { ...parts, api, run, log });
   await server.register(graphqlPlugin, {
     mesh,
@@ -338,9 +305,9 @@ async function createHttpServer(
     authentication,
     trustedDocuments,
   });
-  await server.register(eventListenerPlugin, { services, limiter, credentials, authentication });
-  await server.register(reportsPlugin, { run, services, authentication, limiter });
-  await server.register(exportsPlugin, { services, authentication, limiter });
+  await server.register(listenCommandEventsPlugin, { services, limiter, credentials, authentication });
+  await server.register(csvReportsPlugin, { run, services, authentication, limiter });
+  await server.register(exportDownloadPlugin, { services, authentication, limiter });
   await server.register(mcpPlugin, {
     api,
     services: { ...services, limiter, credentials },
@@ -365,7 +332,7 @@ async function createHttpServer(
     listEventExamples: () => listEventCatalogue(publicUrl),
   });
   await server.register(graphiqlPlugin, { publicUrl, settings });
-  await server.register(landingPlugin, { publicUrl, settings });
+  await server.register(landingPagePlugin, { publicUrl, settings });
   await server.register(assetsPlugin);
   await server.register(demoPicturesPlugin);
   return server;

@@ -5,7 +5,7 @@
  */
 import { savePaymentOperationOutcomeAsSystem } from "#commerce/orders/payment/settle-payment.ts";
 import {
-  createPaymentOperationDriver,
+  createPaymentOperationWorker,
   runDuePaymentOperations,
   type PaymentOperationDriverOptions,
   type PaymentOperationDriver,
@@ -63,7 +63,7 @@ export interface ServiceBackgroundWorkOptions {
   readonly external?: ExternalRequestReplacements | undefined;
 }
 
-export function createServiceBackgroundWork(
+export function createServiceBackgroundWorkers(
   services: GraphqlServices,
   { database, settings, notices, log, role, external }: ServiceBackgroundWorkOptions,
 ): ServiceBackgroundWork {
@@ -156,7 +156,7 @@ function createPayments(
         outcome,
       ),
   };
-  return { ...createPaymentOperationDriver(parts), parts, drive: () => runDuePaymentOperations(parts) };
+  return { ...createPaymentOperationWorker(parts), parts, drive: () => runDuePaymentOperations(parts) };
 }
 
 function createDeliveries(

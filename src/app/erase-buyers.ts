@@ -3,34 +3,34 @@
  * Then, in one transaction, locks the found carts and orders, checks that they have not changed since the
  * search, erases the data, publishes the events and writes the audit entry.
  */
-import { createInProcessEvents } from "#foundation/events.ts";
+import { createInProcessEventEmitter } from "#foundation/events.ts";
 import { appendAuditEntries, commandLineActor } from "#access/audit.ts";
 import { eraseBuyerData, type BuyerErasureResult } from "#commerce/orders/erasure/erase-buyer.ts";
 import {
   type BuyerDataToErase,
-  type BuyerErasureTarget,
-  findBuyerErasureScope,
+  type BuyerIdentifierForErasure,
+  findBuyerRecordIdsToErase,
   findBuyerDataToErase,
-  isSameBuyerErasureScope,
-  lockBuyerErasureScope,
+  areSameBuyerRecordIds,
+  lockCartsAndOrdersToErase,
 } from "#commerce/orders/erasure/erasure-scope.ts";
 import { indexProducts } from "#commerce/search/index-products.ts";
 import type { Database } from "#database/connect.ts";
 import { runInTransaction, type Transaction } from "#database/transaction.ts";
 import type { EncryptionKeyring } from "#foundation/encryption.ts";
 import { createFailure } from "#foundation/failure.ts";
-import { type EventSubjectRenderFunction, runFunctionAndInsertOutboxEvents } from "#webhooks/outbox.ts";
+import { type EventSubjectRenderer, runFunctionAndInsertOutboxEvents } from "#webhooks/outbox.ts";
 
 export interface BuyerErasureServices {
   readonly db: Database;
   readonly keyring: EncryptionKeyring;
-  readonly render: EventSubjectRenderFunction;
+  readonly render: EventSubjectRenderer;
   readonly publicUrl: string;
   readonly now: Date;
 }
 
 export interface BuyerErasureRequest {
-  readonly target: BuyerErasureTarget;
+  readonly target: BuyerIdentifierForErasure;
   /** True to erase the data even if an order has not been shipped completely. */
   readonly isForced: boolean;
 }
@@ -41,7 +41,7 @@ export interface BuyerErasureRequest {
  */
 const roundsMax = 5;
 
-export async function runBuyerErasure(
+export async function findAndEraseBuyerData(
   services: BuyerErasureServices,
   request: BuyerErasureRequest,
 ): Promise<BuyerErasureResult> {
@@ -70,8 +70,8 @@ async function eraseFinds(
   { target, isForced, finds }: BuyerErasureRequest & { readonly finds: BuyerDataToErase },
 ): Promise<BuyerErasureResult | undefined> {
   const { scope } = finds;
-  await lockBuyerErasureScope(transaction, scope);
-  if (!isSameBuyerErasureScope(scope, await findBuyerErasureScope(transaction, target))) return undefined;
+  await lockCartsAndOrdersToErase(transaction, scope);
+  if (!areSameBuyerRecordIds(scope, await findBuyerRecordIdsToErase(transaction, target))) return undefined;
   const { merchantId, cartIds, orderIds } = scope;
   const cause = { operationId: null, actor: "staff", requestId: null } as const;
   const erased = await runFunctionAndInsertOutboxEvents(
@@ -86,7 +86,7 @@ async function eraseFinds(
         publicUrl,
         buyerReference: null,
         buyerSessionId: null,
-        events: createInProcessEvents(),
+        events: createInProcessEventEmitter(),
       };
       return eraseBuyerData(
         transaction,

@@ -3,7 +3,7 @@
  * merchants in the answer. The response cache removes the answer when one of them changes.
  */
 import {
-  findNextTimedProductChange,
+  findTimeOfNextProductChange,
   getProductCacheTags,
   getProductListCacheTags,
   parseCatalogChangeNotice,
@@ -83,7 +83,7 @@ function createResponseValidityReader(db: Database): ResponseInvalidationConditi
     parseNotice: parseCatalogChangeNotice,
     read: async (kind, response) => {
       const { productIds, dependencies } = partReaders[kind](response);
-      const validUntil = await findNextTimedProductChange(db, productIds, response.beganAt);
+      const validUntil = await findTimeOfNextProductChange(db, productIds, response.beganAt);
       return { dependencies, validUntil };
     },
   };

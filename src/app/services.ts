@@ -8,14 +8,14 @@ import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 import type { ProductAggregate } from "#commerce/catalog/read-products.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import { runAfterCommit, type Transaction } from "#database/transaction.ts";
-import { createInProcessEvents, type InProcessEvents } from "#foundation/events.ts";
+import { createInProcessEventEmitter, type InProcessEventEmitter } from "#foundation/events.ts";
 import { createGraphqlContext, type GraphqlContext, type GraphqlServices } from "#graph/context.ts";
 import type { GraphqlDataLoaders } from "#graph/loaders.ts";
-import { type OpenedMesh, openMesh } from "#mesh/open-mesh.ts";
+import { type OpenedMesh, openGraphqlMesh } from "#mesh/open-mesh.ts";
 import { getFailureOfGraphqlError } from "#mesh/public-error.ts";
 import { eventTypes, type EventSubjectType } from "#webhooks/event-types.ts";
 import type { WebhookEndpoint } from "#webhooks/endpoints/endpoint-aggregate.ts";
-import type { EventSubjectRenderFunction, EventSubject } from "#webhooks/outbox.ts";
+import type { EventSubjectRenderer, EventSubject } from "#webhooks/outbox.ts";
 import type { Database } from "#database/connect.ts";
 import { createIdempotentRequestRunner } from "#database/idempotency.ts";
 import { createReportQueryRunner } from "#database/read-only.ts";
@@ -24,11 +24,11 @@ import { createEndpointHostNameChecker } from "#webhooks/endpoint-url.ts";
 import { createEncryptionKeyringFromSettings } from "./encryption-keys.ts";
 import { getPublicUrl, type ServiceSettings } from "./settings.ts";
 
-export type EventPayloadRenderer = (
+export type EventSubjectRendererWithServices = (
   services: GraphqlServices,
   transaction: Transaction,
   subject: EventSubject,
-) => ReturnType<EventSubjectRenderFunction>;
+) => ReturnType<EventSubjectRenderer>;
 
 /** Returns whether a GraphQL subscription of this process follows changes of the given cart or order. */
 type IsWatched = (subject: EventSubject) => boolean;
@@ -41,7 +41,7 @@ type IsWatched = (subject: EventSubject) => boolean;
  */
 export function createGraphqlServices(
   parts: Omit<GraphqlServices, "render">,
-  renderSubject: EventPayloadRenderer,
+  renderSubject: EventSubjectRendererWithServices,
 ): GraphqlServices {
   const { events, watch } = parts;
   const notify = notifyAfterCommit(events, (subject) => watch?.isWatched(subject) === true);
@@ -56,7 +56,7 @@ export function createGraphqlServices(
 }
 
 function notifyAfterCommit(
-  events: InProcessEvents,
+  events: InProcessEventEmitter,
   isWatched: IsWatched,
 ): (transaction: Transaction, subject: EventSubject) => void {
   const notified = new WeakSet<Transaction>();
@@ -71,10 +71,10 @@ function notifyAfterCommit(
  * Creates the function that renders the object in the payload of an event. Throws if `schema/events` has no
  * GraphQL document for a type of object.
  */
-export function createEventPayloadRenderer({
+export function createEventSubjectRenderer({
   events,
   run,
-}: Pick<OpenedMesh, "events" | "run">): EventPayloadRenderer {
+}: Pick<OpenedMesh, "events" | "run">): EventSubjectRendererWithServices {
   for (const { subject } of Object.values(eventTypes)) documentOf(events, subject);
   const contexts = new WeakMap<object, GraphqlContext>();
   return async (services, transaction, { type, id, merchantId, object, batch }) => {
@@ -117,11 +117,11 @@ function prime(
  * Creates the function that renders the objects in events for the command line. GraphQL Mesh is opened only
  * when the first event is rendered.
  */
-export function createEventPayloadRendererForCommandLine(
+export function createEventSubjectRendererForCli(
   db: Database,
   settings: ServiceSettings,
-): EventSubjectRenderFunction {
-  let rendering: Promise<ReturnType<typeof createEventPayloadRenderer>> | undefined;
+): EventSubjectRenderer {
+  let rendering: Promise<ReturnType<typeof createEventSubjectRenderer>> | undefined;
   const keyring = createEncryptionKeyringFromSettings(settings);
   const parts: Omit<GraphqlServices, "render"> = {
     db,
@@ -129,17 +129,18 @@ export function createEventPayloadRendererForCommandLine(
     clock: systemClock,
     publicUrl: getPublicUrl(settings),
     rateLimitScale: settings.rateLimitScale,
+    cartRetentionDays: settings.cartRetentionDays,
     keyring,
     doOnce: createIdempotentRequestRunner({ db, keyring, clock: systemClock }),
     // No code listens to this event emitter, because a command of the command line has no subscriptions to
     // notify. The running service finds new payments and deliveries by polling the database.
-    events: createInProcessEvents(),
+    events: createInProcessEventEmitter(),
     resolvedNames: createEndpointHostNameChecker(),
     isLoopbackAllowed: settings.webhookAllowLoopback,
     stripeApiBase: settings.stripeApiBase,
   };
   return createGraphqlServices(parts, async (services, transaction, subject) => {
-    rendering ??= openMesh().then(createEventPayloadRenderer);
+    rendering ??= openGraphqlMesh().then(createEventSubjectRenderer);
     const render = await rendering;
     return render(services, transaction, subject);
   }).render;

@@ -78,6 +78,7 @@ const schema = z.object({
   METRICS_TOKEN: z.string().min(16, "must have at least 16 characters").optional(),
   PROCESSES: integer(1, 64).default(1),
   RESPONSE_CACHE_MB: integer(0, 16_384).default(64),
+  CART_RETENTION_DAYS: integer(90, 36_500).default(731),
   LOG_LEVEL: z.enum(logLevels, { error: `must be one of ${logLevels.join(", ")}` }).default("info"),
   TRUST_PROXY: integer(0, 10).default(0),
   DRAIN_SECONDS: integer(0, 600).default(5),
@@ -137,6 +138,8 @@ export interface ServiceSettings {
   readonly encryptionKeys: readonly EncryptionKey[] | undefined;
   readonly demo: boolean;
   readonly rateLimitScale: number;
+  /** The number of days after which a cart that ended without an order is deleted. */
+  readonly cartRetentionDays: number;
   /**
    * The factor by which the quotas of `/graphql`, CSV reports and exports are multiplied; 0 switches the rate
    * limits off.
@@ -204,6 +207,7 @@ export function parseServiceSettings(environment: EnvironmentVariables): Service
     encryptionKeys: values.ENCRYPTION_KEYS,
     demo: values.DEMO ?? isEmbedded,
     rateLimitScale: values.RATE_LIMIT_SCALE,
+    cartRetentionDays: values.CART_RETENTION_DAYS,
     graphqlQuotaScale: values.GRAPHQL_QUOTA_SCALE,
     webhookAllowLoopback: values.WEBHOOK_ALLOW_LOOPBACK ?? isEmbedded,
     webhookRetryScale: values.WEBHOOK_RETRY_SCALE,
@@ -281,7 +285,7 @@ function formatSetting(name: string, value: unknown): string | null {
  * Finds environment variables whose name differs from the name of a setting by one letter, which is probably
  * a typing error.
  */
-export function findMisspeltSettings(
+export function findMisspelledSettings(
   environment: EnvironmentVariables,
 ): { readonly given: string; readonly meant: string }[] {
   return Object.keys(environment)
@@ -296,7 +300,8 @@ export function findMisspeltSettings(
 
 /**
  * Returns the text of a setting. If the setting is a secret, its text can also be in the file that the
- * variable `NAME_FILE` names.
+ * variable `NAME_FILE` names. A setting with an empty file counts as not set, because Compose mounts a file
+ * for each optional secret.
  */
 function readSetting(environment: EnvironmentVariables, name: string): string | undefined {
   const value = readVariable(environment, name);
@@ -305,6 +310,14 @@ function readSetting(environment: EnvironmentVariables, name: string): string | 
   if (path === undefined) return value;
   if (value !== undefined)
     throw new InvalidSettingError(`${fileName} must not be set together with ${name}.`);
+  const content = readSecretFile(fileName, path);
+  if (content !== "") return content;
+  // Without DATABASE_URL, the service would use the embedded database and create the demo shop.
+  if (name === "DATABASE_URL") throw new InvalidSettingError(`${fileName} names an empty file.`);
+  return undefined;
+}
+
+function readSecretFile(fileName: string, path: string): string {
   try {
     // Editors and shells end a file with a line break, which is not part of the setting's value.
     return readFileSync(path, "utf8").replace(/\r?\n$/, "");

@@ -7,10 +7,11 @@ import { deleteExpiredDpopProofs } from "#access/oauth/dpop.ts";
 import { deleteExpiredOauthServerRecords } from "#access/oauth/oauth-items.ts";
 import { deleteOauthGrantsPastRetention } from "#access/oauth/grants.ts";
 import { deleteExpiredOauthSigningKeys } from "#access/oauth/signing-keys.ts";
-import { deleteExpiredApiRequests } from "#access/request-log.ts";
+import { deleteExpiredApiRequestLogEntries } from "#access/request-log.ts";
 import { deleteExpiredStaffSessions } from "#access/people/staff-sessions.ts";
 import { erasePersonalDataPastRetention } from "#commerce/addresses/personal-data.ts";
 import { endExpiredPricesOfAllMerchants } from "#commerce/catalog/end-prices.ts";
+import { deleteEndedCarts } from "#commerce/carts/delete-ended-carts.ts";
 import { expireCarts } from "#commerce/carts/cart-transitions.ts";
 import { expireCheckoutSessions } from "#commerce/checkout/release-sessions.ts";
 import { endDuePromotions, startDuePromotions } from "#commerce/promotions/promotion-status.ts";
@@ -23,14 +24,15 @@ import {
 } from "#commerce/orders/payment/read-provider-events.ts";
 import { placeOrdersOfFreeCheckouts } from "#commerce/orders/complete-session.ts";
 import { deleteOldSearchQueryCounts } from "#commerce/search/search-counts.ts";
+import { createDayPartitions } from "#database/day-partitions.ts";
 import { deleteExpiredIdempotencyRecords } from "#database/idempotency-maintenance.ts";
 import type { Log } from "#foundation/log.ts";
 import { publishExpiringKeyEvents } from "#graph/access/access-events.ts";
 import type { GraphqlServices } from "#graph/context.ts";
-import { endUndeliverableDeliveries, deleteExpiredEvents } from "#webhooks/sweeps.ts";
+import { endUndeliverableWebhookDeliveries, deleteExpiredEvents } from "#webhooks/sweeps.ts";
 import { createPaymentProviderEventServices } from "./provider-events.ts";
 
-export interface CleanupSweepContext {
+export interface CleanupSweepTimeAndAbortSignal {
   readonly now: Date;
   /**
    * An abort signal, aborted when the service stops. The running sweep then ends after its current
@@ -49,10 +51,15 @@ interface Sweep {
    */
   readonly isRemote?: true;
   /** Runs the sweep once: stores all changes whose time has come, for example that a cart has expired. */
-  readonly run: (services: GraphqlServices, round: CleanupSweepContext) => Promise<unknown>;
+  readonly run: (services: GraphqlServices, round: CleanupSweepTimeAndAbortSignal) => Promise<unknown>;
 }
 
 export const sweeps: readonly Sweep[] = [
+  {
+    name: "create day partitions",
+    everyMs: 3_600_000,
+    run: ({ db }, { now }) => createDayPartitions(db, now),
+  },
   {
     name: "count ordered products",
     everyMs: 3_600_000,
@@ -106,6 +113,12 @@ export const sweeps: readonly Sweep[] = [
     everyMs: 3_600_000,
     run: ({ db }, { now }) => deleteOldPaymentProviderEvents(db, now),
   },
+  {
+    name: "delete ended carts",
+    everyMs: 3_600_000,
+    run: ({ db, cartRetentionDays }, round) =>
+      deleteEndedCarts({ db, retentionDays: cartRetentionDays, ...round }),
+  },
   { name: "erase personal data", run: ({ db }, { now }) => erasePersonalDataPastRetention(db, now) },
   {
     name: "delete idempotency records",
@@ -121,7 +134,7 @@ export const sweeps: readonly Sweep[] = [
   },
   {
     name: "delete old API requests",
-    run: ({ db }, { now, signal }) => deleteExpiredApiRequests(db, now, signal),
+    run: ({ db }, { now, signal }) => deleteExpiredApiRequestLogEntries(db, now, signal),
   },
   {
     name: "delete expired console sessions",
@@ -134,7 +147,7 @@ export const sweeps: readonly Sweep[] = [
   { name: "delete old signing keys", run: ({ db }, { now }) => deleteExpiredOauthSigningKeys(db, now) },
   {
     name: "close unneeded deliveries",
-    run: ({ db }, { now, signal }) => endUndeliverableDeliveries(db, now, signal),
+    run: ({ db }, { now, signal }) => endUndeliverableWebhookDeliveries(db, now, signal),
   },
   {
     name: "delete old search counts",

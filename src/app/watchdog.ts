@@ -8,13 +8,13 @@ import inspector from "node:inspector";
 import { Worker } from "node:worker_threads";
 import type { Log } from "#foundation/log.ts";
 
-export interface WatchdogOptions {
+export interface EventLoopWatchdogOptions {
   /** Milliseconds that the event loop may be blocked before the process is ended; 0 switches the watchdog off. */
   readonly limitMs: number;
   readonly log: Log;
 }
 
-export interface WatchdogThreadOptions extends Pick<WatchdogOptions, "limitMs"> {
+export interface EventLoopWatchdogThreadOptions extends Pick<EventLoopWatchdogOptions, "limitMs"> {
   /** False if the service writes no log. */
   readonly isLogged: boolean;
   /** Milliseconds between two checks. */
@@ -36,7 +36,7 @@ const createSharedNumber = (): Int32Array<SharedArrayBuffer> =>
   new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
 
 /** Starts the watchdog of this process, and returns the function that stops it. */
-export function startWatchdog({ limitMs, log }: WatchdogOptions): () => Promise<void> {
+export function startEventLoopWatchdog({ limitMs, log }: EventLoopWatchdogOptions): () => Promise<void> {
   if (limitMs === 0) return () => Promise.resolve();
   const checkMs = Math.min(checkMsMax, limitMs / checksPerLimit);
   const [beats, debuggers] = [createSharedNumber(), createSharedNumber()];
@@ -53,7 +53,7 @@ export function startWatchdog({ limitMs, log }: WatchdogOptions): () => Promise<
       limitMs,
       checkMs,
       isLogged: log.isLevelEnabled("fatal"),
-    } satisfies WatchdogThreadOptions,
+    } satisfies EventLoopWatchdogThreadOptions,
     // The thread needs none of the options of the process, for example no preloaded modules.
     execArgv: [],
     resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2 },

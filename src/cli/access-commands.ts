@@ -22,7 +22,7 @@ import {
   type JsonOutputOption,
   parseTimeOption,
   runFunctionWithMigratedDatabase,
-  runAuditedCommand,
+  runAuditedCliCommand,
 } from "./command.ts";
 
 export function addAccessCommands(program: Command): void {
@@ -91,7 +91,7 @@ function merchantCreate(): Command {
           defaultLocale: parseLocale(given.locale) ?? given.locale,
           defaultMarket: market,
         };
-        await runAuditedCommand(given, "merchantCreate", async (transaction, access) => ({
+        await runAuditedCliCommand(given, "merchantCreate", async (transaction, access) => ({
           id: await createMerchant(transaction, access, input),
           slug,
         }));
@@ -104,7 +104,7 @@ function appCreate(): Command {
     .requiredOption("--name <name>", "the app's name")
     .option("--publisher <publisher>", "the company or person that publishes the app")
     .action(async (given: JsonOutputOption & { name: string; publisher?: string }) => {
-      await runAuditedCommand(given, "appCreate", async (transaction, access) => ({
+      await runAuditedCliCommand(given, "appCreate", async (transaction, access) => ({
         id: await registerApp(transaction, access, { name: given.name, publisher: given.publisher ?? null }),
       }));
     });
@@ -118,7 +118,7 @@ function installationCreate(): Command {
     .action(
       async (given: JsonOutputOption & { merchant: string; app: string; scopes: PermissionScope[] }) => {
         const input = { merchantId: given.merchant, appId: given.app, scopes: given.scopes };
-        await runAuditedCommand(given, "installationCreate", async (transaction, access) => ({
+        await runAuditedCliCommand(given, "installationCreate", async (transaction, access) => ({
           id: await createInstallation(transaction, access, input),
         }));
       },
@@ -149,7 +149,7 @@ function keyCreate(): Command {
           scopes: given.scopes,
           expiresAt: given.expires ?? null,
         };
-        await runAuditedCommand(given, "apiKeyCreate", async (transaction, access) => {
+        await runAuditedCliCommand(given, "apiKeyCreate", async (transaction, access) => {
           const { apiKeyId, value, events } = await createApiKey(transaction, access, input);
           access.publish(events);
           return { id: apiKeyId, key: value };
@@ -173,7 +173,7 @@ function keyRotate(): Command {
     )
     .option("--expires <time>", "when the successor expires (RFC 3339); without it, never", parseTimeOption)
     .action(async (id: string, given: JsonOutputOption & { overlap: number; expires?: Date }) => {
-      await runAuditedCommand(given, "apiKeyRotate", async (transaction, access) => {
+      await runAuditedCliCommand(given, "apiKeyRotate", async (transaction, access) => {
         const created = await rotateApiKey(transaction, access, {
           apiKeyId: id,
           overlapHours: given.overlap,
@@ -189,7 +189,7 @@ function keyRevoke(): Command {
   return createCliCommand("revoke", "Revokes an API key: requests with it are refused at once.")
     .argument("<id>", "the key's id, key_…")
     .action(async (id: string, given: JsonOutputOption) => {
-      await runAuditedCommand(given, "apiKeyRevoke", async (transaction, access) => {
+      await runAuditedCliCommand(given, "apiKeyRevoke", async (transaction, access) => {
         access.publish(await revokeApiKey(transaction, access, id));
         return { id, revoked: true };
       });
@@ -251,7 +251,7 @@ function tokenCreate(): Command {
           documents: given.trustedDocumentsOnly === true ? ("trusted_only" as const) : ("any" as const),
           expiresAt: given.expires ?? null,
         };
-        await runAuditedCommand(given, "internalTokenCreate", async (transaction, access) => {
+        await runAuditedCliCommand(given, "internalTokenCreate", async (transaction, access) => {
           const { internalTokenId, value } = await createInternalToken(transaction, access, input);
           return { id: internalTokenId, token: value };
         });
@@ -263,7 +263,7 @@ function tokenRevoke(): Command {
   return createCliCommand("revoke", "Revokes an internal token: requests with it are refused at once.")
     .argument("<id>", "the token's id, tok_…")
     .action(async (id: string, given: JsonOutputOption) => {
-      await runAuditedCommand(given, "internalTokenRevoke", async (transaction, access) => {
+      await runAuditedCliCommand(given, "internalTokenRevoke", async (transaction, access) => {
         await revokeInternalToken(transaction, access, id);
         return { id, revoked: true };
       });

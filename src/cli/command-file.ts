@@ -12,18 +12,18 @@ const commandAddress = z.object({
   port: z.int().min(1).max(65_535),
   secret: z.string().min(1),
 });
-export type CommandServerAddress = z.infer<typeof commandAddress>;
+export type CliCommandServerAddress = z.infer<typeof commandAddress>;
 
 const pathIn = (folder: string): string => join(folder, "commands.json");
 
-export function writeCommandServerAddressFile(folder: string, address: CommandServerAddress): void {
+export function writeCommandServerPortAndSecret(folder: string, address: CliCommandServerAddress): void {
   // The file `commands.json` is deleted and created again, because a file that an earlier process has left
   // may have other access permissions.
   rmSync(pathIn(folder), { force: true });
   writeFileSync(pathIn(folder), JSON.stringify(address), { mode: 0o600, flag: "wx" });
 }
 
-export function deleteCommandServerAddressFile(folder: string): void {
+export function deleteCommandServerPortAndSecret(folder: string): void {
   rmSync(pathIn(folder), { force: true });
 }
 
@@ -31,7 +31,7 @@ export function deleteCommandServerAddressFile(folder: string): void {
  * Returns the address of the running service; undefined if the file `commands.json` does not exist or cannot
  * be read.
  */
-export function readCommandServerAddressFile(folder: string): CommandServerAddress | undefined {
+export function readCommandServerPortAndSecret(folder: string): CliCommandServerAddress | undefined {
   try {
     return commandAddress.safeParse(JSON.parse(readFileSync(pathIn(folder), "utf8"))).data;
   } catch {

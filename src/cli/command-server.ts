@@ -12,10 +12,10 @@ import type { OpenedDatabase } from "#database/connect.ts";
 import type { Log } from "#foundation/log.ts";
 import {
   type CliCommandOutputOrExitCode,
-  deleteCommandServerAddressFile,
+  deleteCommandServerPortAndSecret,
   sentCommand,
   type CliCommandSentToService,
-  writeCommandServerAddressFile,
+  writeCommandServerPortAndSecret,
 } from "./command-file.ts";
 import { type CliCommandEnvironment, runFunctionInCliCommandEnvironment } from "./command-session.ts";
 
@@ -49,9 +49,9 @@ export async function startCliCommandServer(options: CliCommandServerOptions): P
   server.unref();
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("The command port is not open.");
-  writeCommandServerAddressFile(dataDir, { port: address.port, secret });
+  writeCommandServerPortAndSecret(dataDir, { port: address.port, secret });
   return async () => {
-    deleteCommandServerAddressFile(dataDir);
+    deleteCommandServerPortAndSecret(dataDir);
     server.close();
     await Promise.all(running);
     server.closeAllConnections();

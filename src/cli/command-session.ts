@@ -9,14 +9,14 @@ import { text as readText } from "node:stream/consumers";
 import type { ServiceSettings } from "#app/settings.ts";
 import type { OpenedDatabase } from "#database/connect.ts";
 
-export type CommandOutputStream = "stdout" | "stderr";
+export type CommandOutputStreamName = "stdout" | "stderr";
 
 export interface CliCommandEnvironment {
   /**
    * Writes text to standard output or standard error, and waits while the reader of the stream is slower than
    * the command.
    */
-  readonly write: (stream: CommandOutputStream, text: string) => Promise<void>;
+  readonly write: (stream: CommandOutputStreamName, text: string) => Promise<void>;
   /** Returns the whole text of standard input. */
   readonly readInput: () => Promise<string>;
   readonly setExitCode: (code: number) => void;
@@ -30,7 +30,7 @@ export interface CliCommandEnvironment {
  */
 let ownInput: string | undefined;
 
-export const getStandardInputText = (): string | undefined => ownInput;
+export const getStandardInputAlreadyRead = (): string | undefined => ownInput;
 
 const ownSession: CliCommandEnvironment = {
   write: async (stream, text) => {

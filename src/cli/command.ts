@@ -1,13 +1,13 @@
 /**
  * Functions that all commands use: they open the configured database, declare common options, and run a
- * change in one transaction together with its events and its audit entry (`runAuditedCommand`).
+ * change in one transaction together with its events and its audit entry (`runAuditedCliCommand`).
  */
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { Command, InvalidArgumentError } from "commander";
 import type { InstallationOrApiKeyEvent } from "#access/credential-changes.ts";
 import type { AccessManagementCommandContext } from "#access/keys/manage-keys.ts";
-import { appendAuditEntries, commandLineActor, getAuditLogSafeId } from "#access/audit.ts";
+import { appendAuditEntries, commandLineActor, getIdIfSafeForAuditLog } from "#access/audit.ts";
 import { parseServiceSettings, type ServiceSettings } from "#app/settings.ts";
 import { runInTransaction, type Transaction } from "#database/transaction.ts";
 import {
@@ -51,7 +51,7 @@ type Action = string | { readonly name: string; readonly targetType: string };
  * Runs the change of a command with the rights of the platform, writes the audit entry, and prints the
  * result.
  */
-export async function runAuditedCommand(
+export async function runAuditedCliCommand(
   { json }: JsonOutputOption,
   action: Action,
   change: (transaction: Transaction, access: CommandLineContext) => Promise<Result>,
@@ -89,7 +89,9 @@ export async function runAuditedCommand(
  * these ids as details.
  */
 const otherIds = ({ id: _target, ...others }: Result): Readonly<Record<string, unknown>> =>
-  Object.fromEntries(Object.entries(others).filter(([, value]) => getAuditLogSafeId(value) !== undefined));
+  Object.fromEntries(
+    Object.entries(others).filter(([, value]) => getIdIfSafeForAuditLog(value) !== undefined),
+  );
 
 export function parseTimeOption(text: string): Date {
   const time = new Date(text);
@@ -114,15 +116,17 @@ async function publishCommandEvents(
   { db, settings, now }: CommandServices,
 ): Promise<void> {
   if (events.length === 0) return;
-  const [{ createEventPayloadRendererForCommandLine }, { publishInstallationAccessEvents }] =
-    await Promise.all([import("#app/services.ts"), import("#graph/access/access-events.ts")]);
+  const [{ createEventSubjectRendererForCli }, { publishInstallationAndApiKeyEvents }] = await Promise.all([
+    import("#app/services.ts"),
+    import("#graph/access/access-events.ts"),
+  ]);
   // Events can name only certain kinds of actors as their cause, and the command line is not one of them. The
   // operator is therefore named as `staff`.
   const cause = { operationId: null, actor: "staff", requestId: null } as const;
-  await publishInstallationAccessEvents(transaction, events, {
+  await publishInstallationAndApiKeyEvents(transaction, events, {
     now,
     cause,
-    render: createEventPayloadRendererForCommandLine(db, settings),
+    render: createEventSubjectRendererForCli(db, settings),
   });
 }
 

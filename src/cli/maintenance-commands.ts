@@ -9,7 +9,7 @@ import {
 } from "#access/audit.ts";
 import { deleteUnusedEncryptionCanaries } from "#app/encryption-canaries.ts";
 import { createEncryptionKeyringFromSettings } from "#app/encryption-keys.ts";
-import { runBuyerErasure } from "#app/erase-buyers.ts";
+import { findAndEraseBuyerData } from "#app/erase-buyers.ts";
 import {
   countRowsWithOldEncryptionKey,
   verifyAllEncryptedValues,
@@ -17,7 +17,7 @@ import {
   rewrapDataKeys,
 } from "#app/rewrap.ts";
 import type { BuyerErasureResult } from "#commerce/orders/erasure/erase-buyer.ts";
-import type { BuyerErasureTarget } from "#commerce/orders/erasure/erasure-scope.ts";
+import type { BuyerIdentifierForErasure } from "#commerce/orders/erasure/erasure-scope.ts";
 import type { Database } from "#database/connect.ts";
 import { requireMigratedDatabase } from "#database/migrate.ts";
 import { runInTransaction } from "#database/transaction.ts";
@@ -202,7 +202,7 @@ function privacyErase(): Command {
 }
 
 /** Returns whose personal data the command erases, or the error text if the options are wrong. */
-function toErasureTarget({ merchant, ...options }: EraseOptions): BuyerErasureTarget | string {
+function toErasureTarget({ merchant, ...options }: EraseOptions): BuyerIdentifierForErasure | string {
   const targets = (["buyerReference", "cart", "order", "addressToken"] as const).flatMap((name) => {
     const value = options[name];
     return value === undefined ? [] : [{ by: name, value }];
@@ -217,16 +217,16 @@ function toErasureTarget({ merchant, ...options }: EraseOptions): BuyerErasureTa
     : { by, value, merchantId: merchant };
 }
 
-function erase(target: BuyerErasureTarget, isForced: boolean): Promise<BuyerErasureResult> {
+function erase(target: BuyerIdentifierForErasure, isForced: boolean): Promise<BuyerErasureResult> {
   return runFunctionWithMigratedDatabase(async ({ db }, settings) => {
-    const { createEventPayloadRendererForCommandLine } = await import("#app/services.ts");
+    const { createEventSubjectRendererForCli } = await import("#app/services.ts");
     const services = {
       db,
       keyring: createEncryptionKeyringFromSettings(settings),
-      render: createEventPayloadRendererForCommandLine(db, settings),
+      render: createEventSubjectRendererForCli(db, settings),
       publicUrl: settings.publicUrl ?? "",
     };
-    return runBuyerErasure({ ...services, now: new Date() }, { target, isForced });
+    return findAndEraseBuyerData({ ...services, now: new Date() }, { target, isForced });
   });
 }
 

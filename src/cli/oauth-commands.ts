@@ -18,7 +18,7 @@ import {
   createCliCommand,
   type JsonOutputOption,
   runFunctionWithMigratedDatabase,
-  runAuditedCommand,
+  runAuditedCliCommand,
 } from "./command.ts";
 
 export function addOauthCommands(program: Command): void {
@@ -70,7 +70,7 @@ function clientCreate(): Command {
           authMethod: given.auth,
           jwks: given.jwks ?? null,
         };
-        await runAuditedCommand(given, "oauthClientCreate", async (transaction, access) => ({
+        await runAuditedCliCommand(given, "oauthClientCreate", async (transaction, access) => ({
           id: await createOauthClient(transaction, access, input),
           app: given.app,
         }));
@@ -95,7 +95,7 @@ function clientDisable(): Command {
   )
     .argument("<id>", "the client's id, oac_…")
     .action(async (id: string, given: JsonOutputOption) => {
-      await runAuditedCommand(given, "oauthClientDisable", async (transaction, access) => {
+      await runAuditedCliCommand(given, "oauthClientDisable", async (transaction, access) => {
         await disableOauthClient(transaction, access, id);
         return { id, disabled: true };
       });
@@ -106,7 +106,7 @@ function clientEnable(): Command {
   return createCliCommand("enable", "Enables a disabled OAuth client. Its revoked grants stay revoked.")
     .argument("<id>", "the client's id, oac_…")
     .action(async (id: string, given: JsonOutputOption) => {
-      await runAuditedCommand(given, "oauthClientEnable", async (transaction) => {
+      await runAuditedCliCommand(given, "oauthClientEnable", async (transaction) => {
         await enableOauthClient(transaction, id);
         return { id, disabled: false };
       });
@@ -130,7 +130,7 @@ function grantRevoke(): Command {
   return createCliCommand("revoke", "Revokes a grant: its tokens are refused at once.")
     .argument("<id>", "the grant's id, grt_…")
     .action(async (id: string, given: JsonOutputOption) => {
-      await runAuditedCommand(given, "oauthGrantRevoke", async (transaction, access) => {
+      await runAuditedCliCommand(given, "oauthGrantRevoke", async (transaction, access) => {
         access.publish(await revokeOauthGrant(transaction, access, id));
         return { id, revoked: true };
       });

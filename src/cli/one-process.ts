@@ -2,7 +2,7 @@
 import cluster from "node:cluster";
 import { type ServiceApp, type ServiceAppOptions, createServiceApp } from "#app/app.ts";
 import { getRateLimitQuotaFactors, type ServiceSettings } from "#app/settings.ts";
-import { startWatchdog } from "#app/watchdog.ts";
+import { startEventLoopWatchdog } from "#app/watchdog.ts";
 import type { DemoJsonFileContent } from "#demo/demo-file.ts";
 import type { Log } from "#foundation/log.ts";
 import { createChildProcessRateLimiter, type InterProcessMessagePort } from "#http/shared-limiter.ts";
@@ -11,7 +11,7 @@ import { type CliCommandRunner, startCliCommandServer } from "./command-server.t
 import {
   type StartedServiceInfo,
   type ChildProcessReadyMessage,
-  type ServeOptions,
+  type ServiceProcessOptions,
   type StoppableService,
   stopProcessOnSignal,
   printStartupMessage,
@@ -22,7 +22,7 @@ import {
  * processes send while this process uses the embedded database.
  */
 export async function serveInOneProcess(
-  serving: ServeOptions & Pick<StartOptions, "runCommand">,
+  serving: ServiceProcessOptions & Pick<StartOptions, "runCommand">,
 ): Promise<void> {
   await start(serving, (stoppable, ready) => {
     stopProcessOnSignal(stoppable, serving.log);
@@ -30,7 +30,7 @@ export async function serveInOneProcess(
   });
 }
 
-export async function serveAsChildProcess(serving: ServeOptions): Promise<void> {
+export async function serveAsChildProcess(serving: ServiceProcessOptions): Promise<void> {
   const { settings, log } = serving;
   const limiter =
     settings.redisUrl === undefined
@@ -46,7 +46,7 @@ export async function serveAsChildProcess(serving: ServeOptions): Promise<void> 
   );
 }
 
-interface StartOptions extends ServeOptions, Pick<ServiceAppOptions, "limiter" | "exchange"> {
+interface StartOptions extends ServiceProcessOptions, Pick<ServiceAppOptions, "limiter" | "exchange"> {
   readonly runCommand?: CliCommandRunner;
 }
 
@@ -79,7 +79,7 @@ async function start(
     onReady({ drainMs, drain, close }, { address: await app.listen(), demo });
     // The watchdog starts last, because with the embedded database, migrations and the creation of demo data
     // block the event loop.
-    stopWatchdog = startWatchdog({ limitMs: settings.watchdogMs, log });
+    stopWatchdog = startEventLoopWatchdog({ limitMs: settings.watchdogMs, log });
   } catch (error) {
     await close();
     throw error;

@@ -2,7 +2,7 @@
  * Prints the results of commands to standard output: as readable lines, or as one JSON value with the option
  * `--json`.
  */
-import { type CommandOutputStream, getCliCommandEnvironment } from "./command-session.ts";
+import { type CommandOutputStreamName, getCliCommandEnvironment } from "./command-session.ts";
 
 export const printLine = (line: string): void => writeCliOutputText("stdout", `${line}\n`);
 export const printErrorLine = (line: string): void => writeCliOutputText("stderr", `${line}\n`);
@@ -11,7 +11,7 @@ export const printErrorLine = (line: string): void => writeCliOutputText("stderr
  * Starts to write a text and does not wait for the end of the write. A write error is ignored, because it
  * means that the program that reads the output has ended.
  */
-export function writeCliOutputText(stream: CommandOutputStream, text: string): void {
+export function writeCliOutputText(stream: CommandOutputStreamName, text: string): void {
   getCliCommandEnvironment()
     .write(stream, text)
     .catch(() => undefined);

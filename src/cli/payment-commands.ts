@@ -14,7 +14,7 @@ import { getCliCommandEnvironment } from "./command-session.ts";
 import {
   createCliCommand,
   type JsonOutputOption,
-  runAuditedCommand,
+  runAuditedCliCommand,
   runFunctionWithMigratedDatabase,
 } from "./command.ts";
 import { printCommandResult } from "./output.ts";
@@ -48,7 +48,7 @@ function connectCommand(): Command {
       requireNoInputFieldErrors(findSigningSecretFaults("/webhookSigningSecret", secret));
       const { stripeApiBase } = parseServiceSettings(process.env);
       const account = await verifyStripeKey(secretKey, stripeApiBase);
-      await runAuditedCommand(
+      await runAuditedCliCommand(
         given,
         "paymentProviderConnect",
         async (transaction, { settings, ...access }) => {
@@ -79,7 +79,7 @@ function disconnectCommand(): Command {
     .argument("<id>", "the connection's id, pcn_…")
     .requiredOption("--merchant <id>", "the merchant's id, mer_…")
     .action(async (id: string, given: MerchantOption) => {
-      await runAuditedCommand(given, "paymentProviderDisconnect", async (transaction, access) => {
+      await runAuditedCliCommand(given, "paymentProviderDisconnect", async (transaction, access) => {
         await disconnectPaymentProvider(transaction, access, {
           merchantId: given.merchant,
           connectionId: id,

@@ -8,7 +8,7 @@ import cluster, { type Worker } from "node:cluster";
 import { once } from "node:events";
 import type { ProcessRole } from "#app/background.ts";
 import { getRateLimitQuotaFactors } from "#app/settings.ts";
-import { startWatchdog } from "#app/watchdog.ts";
+import { startEventLoopWatchdog } from "#app/watchdog.ts";
 import type { Log } from "#foundation/log.ts";
 import { createMemoryRateLimiter } from "#http/rate-limiter.ts";
 import { answerRateLimitRequestsOfChildProcess, type InterProcessMessagePort } from "#http/shared-limiter.ts";
@@ -16,7 +16,7 @@ import { createMultiProcessMetricsCollector } from "#observability/gather-metric
 import {
   type StartedServiceInfo,
   type ChildProcessReadyMessage,
-  type ServeOptions,
+  type ServiceProcessOptions,
   stopProcessOnSignal,
   printStartupMessage,
 } from "./start-and-stop.ts";
@@ -25,7 +25,7 @@ import {
  * Starts the configured number of child processes. The first child of `serve` prepares the demo and does the
  * background work.
  */
-export async function serveInChildProcesses(serving: ServeOptions): Promise<void> {
+export async function serveInChildProcesses(serving: ServiceProcessOptions): Promise<void> {
   const { settings, role, log } = serving;
   const port = settings.port === 0 ? await findFreePort(settings.host) : settings.port;
   const limiter =
@@ -42,7 +42,7 @@ export async function serveInChildProcesses(serving: ServeOptions): Promise<void
     { drainMs: 0, extraCloseMs: settings.drainMs, drain: () => undefined, close: children.stop },
     log,
   );
-  startWatchdog({ limitMs: settings.watchdogMs, log });
+  startEventLoopWatchdog({ limitMs: settings.watchdogMs, log });
   const common = { PORT: String(port), PROCESSES: "1" };
   const ready = await children.add({ command: commandsByRole[role], environment: common, isFirst: true });
   const other = {

@@ -11,9 +11,9 @@ import { DataFolderUnusableError } from "#database/folder-lock.ts";
 import { isDatabaseUnreachableError, getSqlState } from "#database/database-errors.ts";
 import { EncryptionKeysMismatchError } from "#app/encryption-keys.ts";
 import type { ProcessRole } from "#app/background.ts";
-import { findMisspeltSettings, parseServiceSettings, type ServiceSettings } from "#app/settings.ts";
+import { findMisspelledSettings, parseServiceSettings, type ServiceSettings } from "#app/settings.ts";
 import type { CliCommandRunner } from "./command-server.ts";
-import { getStandardInputText } from "./command-session.ts";
+import { getStandardInputAlreadyRead } from "./command-session.ts";
 import { printErrorLine, writeCliOutputText } from "./output.ts";
 import { createLog, createPrettyLogOutput } from "#foundation/log.ts";
 
@@ -58,7 +58,7 @@ async function runByService(error: unknown, args: readonly string[]): Promise<nu
   const { sendCliCommandToRunningService } = await import("./send-command.ts");
   return sendCliCommandToRunningService(error.folder, {
     args: [...args],
-    input: getStandardInputText() ?? null,
+    input: getStandardInputAlreadyRead() ?? null,
   });
 }
 
@@ -208,7 +208,7 @@ async function serve(role: ProcessRole, { processes }: { readonly processes?: st
       role,
       log: log.child({ pid: process.pid }),
     });
-  for (const { given, meant } of findMisspeltSettings(process.env))
+  for (const { given, meant } of findMisspelledSettings(process.env))
     log.warn({ setting: given }, `${given} is not a setting. Did you mean ${meant}?`);
   if (settings.processes > 1)
     return (await import("./processes.ts")).serveInChildProcesses({

@@ -4,7 +4,7 @@ import { Readable } from "node:stream";
 import {
   commandOutput,
   type CliCommandOutputOrExitCode,
-  readCommandServerAddressFile,
+  readCommandServerPortAndSecret,
   type CliCommandSentToService,
 } from "./command-file.ts";
 import { getCliCommandEnvironment } from "./command-session.ts";
@@ -17,7 +17,7 @@ export async function sendCliCommandToRunningService(
   folder: string,
   command: CliCommandSentToService,
 ): Promise<number | undefined> {
-  const address = readCommandServerAddressFile(folder);
+  const address = readCommandServerPortAndSecret(folder);
   if (address === undefined) return undefined;
   const response = await fetch(`http://127.0.0.1:${address.port}/`, {
     method: "POST",

@@ -88,8 +88,8 @@ function seedCommand(): Command {
         const now = new Date();
         const publicUrl = getPublicUrl(settings);
         const keyring = await createVerifiedEncryptionKeyring(database.db, settings);
-        const { createEventPayloadRendererForCommandLine } = await import("#app/services.ts");
-        const render = createEventPayloadRendererForCommandLine(database.db, settings);
+        const { createEventSubjectRendererForCli } = await import("#app/services.ts");
+        const render = createEventSubjectRendererForCli(database.db, settings);
         const demo = await prepareDemoDataAndFile(database, {
           dataDir: settings.dataDir,
           publicUrl,

@@ -21,7 +21,7 @@ import {
   createCliCommand,
   type JsonOutputOption,
   runFunctionWithMigratedDatabase,
-  runAuditedCommand,
+  runAuditedCliCommand,
 } from "./command.ts";
 
 export function addStaffCommands(program: Command): void {
@@ -56,7 +56,7 @@ function staffCreate(): Command {
     .action(async (given: NewStaff) => {
       const { merchant: merchantId, email, name, role } = given;
       const { password, printed } = await readOrGeneratePassword(given);
-      await runAuditedCommand(given, "staffCreate", async (transaction, access) => {
+      await runAuditedCliCommand(given, "staffCreate", async (transaction, access) => {
         const salt = await findStaffPasswordSalt(transaction, { email });
         const person = await validateStaffFieldsAndHashPassword({ email, name, password }, salt);
         const id = await createStaffAccount(transaction, access, { merchantId, role, ...person });
@@ -110,7 +110,7 @@ function staffPassword(): Command {
     .action(async (id: string, given: JsonOutputOption & PasswordStdin & { revokeGrants?: boolean }) => {
       const isRevokingGrants = given.revokeGrants === true;
       const { password, printed } = await readOrGeneratePassword(given);
-      await runAuditedCommand(given, "staffPasswordSet", async (transaction, access) => {
+      await runAuditedCliCommand(given, "staffPasswordSet", async (transaction, access) => {
         const salt = await findStaffPasswordSalt(transaction, { staffId: id });
         const passwordHash = await validateAndHashNewStaffPassword(password, salt);
         await setStaffPassword(transaction, access, { staffId: id, passwordHash, isRevokingGrants });
@@ -127,7 +127,7 @@ function staffRole(): Command {
     .argument("<id>", "the account's id, stf_…")
     .addArgument(new Argument("<role>", roleText).choices(staffRoles))
     .action(async (id: string, role: StaffRole, given: JsonOutputOption) => {
-      await runAuditedCommand(given, "staffRoleSet", async (transaction, access) => {
+      await runAuditedCliCommand(given, "staffRoleSet", async (transaction, access) => {
         await setStaffRole(transaction, access, { staffId: id, role });
         return { id, role };
       });
@@ -141,7 +141,7 @@ function staffDisable(): Command {
   )
     .argument("<id>", "the account's id, stf_…")
     .action(async (id: string, given: JsonOutputOption) => {
-      await runAuditedCommand(given, "staffDisable", async (transaction, access) => {
+      await runAuditedCliCommand(given, "staffDisable", async (transaction, access) => {
         await disableStaffAccount(transaction, access, id);
         return { id, disabled: true };
       });
@@ -152,7 +152,7 @@ function staffEnable(): Command {
   return createCliCommand("enable", "Enables a disabled staff account. Its revoked grants stay revoked.")
     .argument("<id>", "the account's id, stf_…")
     .action(async (id: string, given: JsonOutputOption) => {
-      await runAuditedCommand(given, "staffEnable", async (transaction, access) => {
+      await runAuditedCliCommand(given, "staffEnable", async (transaction, access) => {
         await enableStaffAccount(transaction, access, id);
         return { id, disabled: false };
       });
@@ -179,7 +179,7 @@ function signingKeyRotate(): Command {
     "Creates new signing keys, which sign tokens one minute later. Tokens of the old keys stay valid " +
       "until they expire.",
   ).action(async (given: JsonOutputOption) => {
-    await runAuditedCommand(
+    await runAuditedCliCommand(
       given,
       { name: "signingKeyRotate", targetType: "signing_key" },
       async (transaction, { now, settings }) => ({

@@ -10,7 +10,7 @@ import type { DemoJsonFileContent } from "#demo/demo-file.ts";
 import type { Log } from "#foundation/log.ts";
 import { printLine } from "./output.ts";
 
-export interface ServeOptions {
+export interface ServiceProcessOptions {
   readonly settings: ServiceSettings;
   readonly role: ProcessRole;
   readonly log: Log;
@@ -27,7 +27,7 @@ export interface ChildProcessReadyMessage extends StartedServiceInfo {
 }
 
 export function printStartupMessage(
-  { settings, role }: ServeOptions,
+  { settings, role }: ServiceProcessOptions,
   { address, demo }: StartedServiceInfo,
 ): void {
   if (role === "worker") {

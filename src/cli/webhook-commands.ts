@@ -2,15 +2,15 @@
  * The command `webhook replay`: repeats webhook deliveries that did not succeed, by the same rules as the
  * GraphQL mutations. The command only queues the deliveries; a running service sends them.
  */
-import { createInProcessEvents } from "#foundation/events.ts";
+import { createInProcessEventEmitter } from "#foundation/events.ts";
 import { Command, Option } from "commander";
 import { appendAuditEntries, type NewAuditEntry, commandLineActor } from "#access/audit.ts";
 import type { Database } from "#database/connect.ts";
 import { runInTransaction, type Transaction } from "#database/transaction.ts";
 import { type BulkReplayResult, replayDeliveries } from "#webhooks/replay-deliveries.ts";
 import type { BulkReplayDeliveriesInput, FailedDeliveryStatus } from "#webhooks/replay-selection.ts";
-import { replayDelivery, type ReplayCommandContext } from "#webhooks/replay-delivery.ts";
-import type { ReplayReason } from "#webhooks/delivery-rules.ts";
+import { replayDelivery, type DeliveryReplayCommandContext } from "#webhooks/replay-delivery.ts";
+import type { DeliveryReplayReason } from "#webhooks/delivery-rules.ts";
 import { printCommandResult } from "./output.ts";
 import { parseTimeOption, runFunctionWithMigratedDatabase } from "./command.ts";
 
@@ -21,14 +21,14 @@ interface ReplayOptions {
   readonly since?: Date;
   readonly until?: Date;
   readonly status: FailedDeliveryStatus;
-  readonly reason: ReplayReason;
+  readonly reason: DeliveryReplayReason;
   readonly note?: string;
   readonly to?: string;
   readonly force?: boolean;
   readonly json?: boolean;
 }
 
-const reasons: readonly ReplayReason[] = ["receiver_outage", "receiver_bug", "testing", "other"];
+const reasons: readonly DeliveryReplayReason[] = ["receiver_outage", "receiver_bug", "testing", "other"];
 const dayMs = 86_400_000;
 
 export function createWebhookCommand(): Command {
@@ -68,11 +68,11 @@ export function createWebhookCommand(): Command {
 
 async function replay(options: ReplayOptions): Promise<void> {
   await runFunctionWithMigratedDatabase(async ({ db }) => {
-    const context: ReplayCommandContext = {
+    const context: DeliveryReplayCommandContext = {
       merchantId: null,
       installationId: null,
       now: new Date(),
-      events: createInProcessEvents(),
+      events: createInProcessEventEmitter(),
     };
     printCommandResult(
       options.delivery === undefined
@@ -85,7 +85,7 @@ async function replay(options: ReplayOptions): Promise<void> {
 
 async function replayOne(
   db: Database,
-  context: ReplayCommandContext,
+  context: DeliveryReplayCommandContext,
   { delivery = "", reason, note, to, force }: ReplayOptions,
 ): Promise<Readonly<Record<string, unknown>>> {
   const input = { deliveryId: delivery, reason, note, endpointId: to, force };
@@ -104,7 +104,7 @@ async function replayOne(
 /** Queues the matching webhook deliveries once more, in batches. Each batch is a transaction of its own. */
 async function replayAll(
   db: Database,
-  context: ReplayCommandContext,
+  context: DeliveryReplayCommandContext,
   options: ReplayOptions,
 ): Promise<Readonly<Record<string, unknown>>> {
   const { endpoint, installation, status, reason, note, to } = options;
@@ -145,7 +145,7 @@ async function replayAll(
 
 const record = (
   transaction: Transaction,
-  { now }: ReplayCommandContext,
+  { now }: DeliveryReplayCommandContext,
   entry: Pick<NewAuditEntry, "action" | "targetId" | "details">,
 ): Promise<void> =>
   appendAuditEntries(transaction, { ...commandLineActor, merchantId: null, now, requestId: null, ...entry });

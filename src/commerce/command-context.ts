@@ -3,7 +3,7 @@
  * that a caller expects. A command is a function that changes data inside a transaction.
  */
 import type { Transaction } from "#database/transaction.ts";
-import { createFailure, type FailureConflictDetail } from "#foundation/failure.ts";
+import { createFailure, type ConflictErrorDetails } from "#foundation/failure.ts";
 import type { EventOutbox } from "#webhooks/outbox.ts";
 
 export interface MerchantCommandContext {
@@ -25,7 +25,7 @@ export interface MerchantCommandContext {
  * the caller expects no version.
  */
 export function requireExpectedVersion(
-  resource: FailureConflictDetail,
+  resource: ConflictErrorDetails,
   expectedVersion: number | null | undefined,
 ): void {
   if (

@@ -7,7 +7,7 @@ import { CompiledQuery } from "kysely";
 import type { Tables } from "./tables.ts";
 
 /** A data-modifying statement that a transaction sends later, at the latest with its COMMIT. */
-export interface BufferedWrite {
+export interface BufferedWriteStatement {
   /**
    * The statement. Its SQL text begins with `insert`, `update` or `delete`, or with a WITH clause. The names
    * in the WITH clause must not begin with `write_`.
@@ -26,8 +26,10 @@ export interface BufferedWrite {
 }
 
 /** Returns the statements to send for the buffered writes, in the order of the writes. */
-export function combineBufferedWrites(writes: readonly BufferedWrite[]): readonly CompiledQuery[] {
-  const groups: BufferedWrite[][] = [];
+export function combineBufferedWritesIntoStatements(
+  writes: readonly BufferedWriteStatement[],
+): readonly CompiledQuery[] {
+  const groups: BufferedWriteStatement[][] = [];
   for (const write of writes) {
     const group = groups.at(-1);
     if (group !== undefined && canJoin(group, write)) group.push(write);
@@ -36,8 +38,8 @@ export function combineBufferedWrites(writes: readonly BufferedWrite[]): readonl
   return groups.map(combineGroup);
 }
 
-function canJoin(group: readonly BufferedWrite[], write: BufferedWrite): boolean {
-  const isOtherTable = ({ tables }: BufferedWrite): boolean =>
+function canJoin(group: readonly BufferedWriteStatement[], write: BufferedWriteStatement): boolean {
+  const isOtherTable = ({ tables }: BufferedWriteStatement): boolean =>
     !tables.some((table) => write.tables.includes(table));
   return [...group, write].every(({ isCombinable = true }) => isCombinable) && group.every(isOtherTable);
 }
@@ -81,7 +83,7 @@ function findCombinedText(queries: readonly CompiledQuery[]): CombinedText {
   return found;
 }
 
-function combineGroup(group: readonly BufferedWrite[]): CompiledQuery {
+function combineGroup(group: readonly BufferedWriteStatement[]): CompiledQuery {
   const queries = group.map(({ query }) => query);
   const [first] = queries;
   if (first !== undefined && queries.length === 1) return first;

@@ -6,7 +6,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { CamelCasePlugin, Kysely, type LogEvent, PostgresDialect } from "kysely";
 import { Client, type ClientConfig, type CustomTypesConfig, Pool, type QueryResult, types } from "pg";
-import { createTransactionGuardKyselyDialect, createPipelinedKyselyDialect } from "./transaction-dialect.ts";
+import { createNestedConnectionGuardDialect, createPipelinedKyselyDialect } from "./transaction-dialect.ts";
 import { toDataFolderUnusableError, waitForDataFolderLock } from "./folder-lock.ts";
 import {
   type InterProcessNoticeHandlers,
@@ -67,9 +67,9 @@ export interface OpenedDatabase {
    * Runs SQL scripts on a separate connection. A script has one or more statements; its result has the rows
    * of each statement.
    */
-  script: SqlScriptFunction;
+  script: SqlScriptConnectionProvider;
   /** Runs SQL scripts like `script`, but with the database role that owns the tables. */
-  ownerScript: SqlScriptFunction;
+  ownerScript: SqlScriptConnectionProvider;
   /**
    * Listens for notices on a channel. With the embedded database there is only one process, so no notice can
    * be missed.
@@ -91,7 +91,9 @@ export interface DatabaseConnectionPoolCounts {
   readonly waiting: number;
 }
 
-export type SqlScriptFunction = <Result>(work: (run: SqlScriptRunner) => Promise<Result>) => Promise<Result>;
+export type SqlScriptConnectionProvider = <Result>(
+  work: (run: SqlScriptRunner) => Promise<Result>,
+) => Promise<Result>;
 
 export type SqlScriptRunner = (sql: string) => Promise<Record<string, unknown>[][]>;
 
@@ -121,7 +123,7 @@ async function openEmbedded({ folder, image, onStatement }: DatabaseOptions): Pr
       dataDir: folder === undefined ? undefined : join(folder, embeddedDatabaseFolder),
     });
     const db = new Kysely<Tables>({
-      dialect: createTransactionGuardKyselyDialect(
+      dialect: createNestedConnectionGuardDialect(
         createTracedKyselyDialect(
           createPipelinedKyselyDialect(new SingleConnectionPGliteDialect({ pglite }), { isPipelined: false }),
         ),
@@ -137,7 +139,7 @@ async function openEmbedded({ folder, image, onStatement }: DatabaseOptions): Pr
       release();
     };
     const run: SqlScriptRunner = async (text) => (await pglite.exec(text)).map((result) => result.rows);
-    const script: SqlScriptFunction = (work) => work(run);
+    const script: SqlScriptConnectionProvider = (work) => work(run);
     return {
       engine: "pglite",
       db,
@@ -192,7 +194,7 @@ async function openPostgres(options: DatabaseOptions, url: string): Promise<Open
     }),
   });
   const db = new Kysely<Tables>({
-    dialect: createTransactionGuardKyselyDialect(
+    dialect: createNestedConnectionGuardDialect(
       createTracedKyselyDialect(createPipelinedKyselyDialect(dialect, { isPipelined: true })),
     ),
     plugins: [camelCase()],
@@ -225,7 +227,7 @@ async function openPostgres(options: DatabaseOptions, url: string): Promise<Open
 
 /** Creates the function that runs SQL scripts on a new connection. */
 const createSqlScriptFunction =
-  (connection: ClientConfig): SqlScriptFunction =>
+  (connection: ClientConfig): SqlScriptConnectionProvider =>
   async (work) => {
     const client = new Client({ ...connection, connectionTimeoutMillis: scriptConnectTimeoutMs });
     await client.connect();

@@ -45,7 +45,7 @@ interface ConnectionChecks {
   readonly isRunning: () => boolean;
 }
 
-export function createConnectionChecks({ check, canBegin }: ConnectionCheckParts): ConnectionChecks {
+export function createConnectionCheckRunner({ check, canBegin }: ConnectionCheckParts): ConnectionChecks {
   let running: ConnectionCheck | undefined;
   const checkOnce = (connected: Client): ConnectionCheck => {
     if (running !== undefined) return running;
@@ -87,7 +87,7 @@ interface RegularConnectionChecks {
  * Creates the regular checks of the connection. Checks are frequent while callers use `isCurrent` of
  * notices.ts, and rare after `idleAfterMs` without use. At its end, `check` must call `plan`.
  */
-export function createPeriodicConnectionChecks(
+export function createConnectionCheckScheduler(
   check: () => Promise<void>,
   idleAfterMs: number,
 ): RegularConnectionChecks {

@@ -57,7 +57,7 @@ export function isQueryTimeoutError(error: unknown): boolean {
  * causes are an unreachable database, a server that accepts no changes or is out of resources, and repeated
  * aborts because of concurrent transactions. Returns every other failure unchanged.
  */
-export function convertTemporaryFailureToUnavailable(failure: Failure): Failure {
+export function toServiceUnavailableIfTemporary(failure: Failure): Failure {
   if (failure.code !== "internal_error" || !isTemporary(failure.cause)) return failure;
   return createFailure("service_unavailable", { cause: failure.cause, retryAfterSeconds: 2 });
 }
@@ -155,7 +155,7 @@ export function getSqlState(error: unknown): string | undefined {
 export const uniqueViolation = "23505";
 
 /** Returns the name of the violated constraint or unique index; undefined for other errors. */
-export function getViolatedConstraint(error: unknown): string | undefined {
+export function getViolatedConstraintName(error: unknown): string | undefined {
   return error instanceof Error && "constraint" in error && typeof error.constraint === "string"
     ? error.constraint
     : undefined;

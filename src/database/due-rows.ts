@@ -4,7 +4,7 @@
  */
 import { formatCountWithNoun } from "#foundation/text.ts";
 
-export interface DueRowProcessingOptions<Row extends DueRow> {
+export interface DueRowProcessingOptions<Row extends RowWithDueWork> {
   /**
    * Finds up to `rowsMax` due rows that follow the given row, or the first due rows if no row is given.
    * Handling a row must not change the order of the rows.
@@ -19,7 +19,7 @@ export interface DueRowProcessingOptions<Row extends DueRow> {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface DueRow {
+export interface RowWithDueWork {
   readonly id: string;
 }
 
@@ -31,7 +31,7 @@ const reportedMax = 20;
  * Handles all due rows and returns the number of handled rows. If the handling of some rows failed, throws an
  * AggregateError with their errors at the end.
  */
-export async function processDueRows<Row extends DueRow>({
+export async function processDueRows<Row extends RowWithDueWork>({
   find,
   handle,
   signal,
@@ -55,7 +55,7 @@ export async function processDueRows<Row extends DueRow>({
   return handled;
 }
 
-async function* eachDueRow<Row extends DueRow>({
+async function* eachDueRow<Row extends RowWithDueWork>({
   find,
   signal,
 }: Omit<DueRowProcessingOptions<Row>, "handle">): AsyncGenerator<Row, void> {

@@ -11,7 +11,7 @@ import {
   type EncryptedValue,
 } from "#foundation/encryption.ts";
 import type { Database } from "./connect.ts";
-import { type DatabaseReader, type Transaction } from "./transaction.ts";
+import { type DatabaseOrTransaction, type Transaction } from "./transaction.ts";
 import { getIdempotencyRecordExpiryCutoff, getIdempotencyRecordEncryptionContext } from "./idempotency.ts";
 
 const sweptPerBatch = 1000;
@@ -57,8 +57,8 @@ const readPerBatch = 500;
  * Finds idempotency records by the content of their decrypted bodies. A record that cannot be decrypted is
  * also returned, because its body cannot be checked.
  */
-export async function findIdempotencyRecords(
-  reader: DatabaseReader,
+export async function findIdempotencyRecordsByBody(
+  reader: DatabaseOrTransaction,
   keyring: EncryptionKeyring,
   { ownerIds, matchesBody, since }: RecordSearch,
 ): Promise<IdempotencyRecordKey[]> {

@@ -16,7 +16,7 @@ import {
 import { createFailure } from "#foundation/failure.ts";
 import type { Database } from "./connect.ts";
 import {
-  getViolatedConstraint,
+  getViolatedConstraintName,
   isDatabaseUnreachableError,
   getSqlState,
   uniqueViolation,
@@ -177,7 +177,7 @@ const getRows = (result: QueryResult<unknown> | undefined): readonly unknown[] =
  * key.
  */
 const isRecordedByOther = (error: unknown): boolean =>
-  getSqlState(error) === uniqueViolation && getViolatedConstraint(error) === "idempotency_record_pkey";
+  getSqlState(error) === uniqueViolation && getViolatedConstraintName(error) === "idempotency_record_pkey";
 
 interface LockRow {
   readonly isHeld: boolean;

@@ -78,7 +78,7 @@ async function readApplied(run: SqlScriptRunner): Promise<ReadonlyMap<unknown, u
 
 const selectMigrationTable = "select to_regclass('schema_migration') is not null as is_created";
 
-/** Returns whether a migration was ever applied to the database. Changes nothing. */
+/** Returns whether the table of applied migrations exists. If not, no migration was ever applied. */
 export async function isMigrationTableCreated(database: OpenedDatabase): Promise<boolean> {
   const [[row] = []] = await database.script((run) => run(selectMigrationTable));
   return row?.["is_created"] === true;

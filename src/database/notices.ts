@@ -5,15 +5,15 @@
  * checks four times a second that the connection answers, otherwise every five seconds. Every ten seconds, it
  * checks that notices arrive on the connection (`createInterProcessNoticeLivenessCheck`).
  */
-import type { InProcessEvents } from "#foundation/events.ts";
+import type { InProcessEventEmitter } from "#foundation/events.ts";
 import type { Log } from "#foundation/log.ts";
 import { randomUUID } from "node:crypto";
 import { type Kysely, sql } from "kysely";
 import { Client, type ClientConfig } from "pg";
 import {
   closeConnectionIgnoringErrors,
-  createConnectionChecks,
-  createPeriodicConnectionChecks,
+  createConnectionCheckRunner,
+  createConnectionCheckScheduler,
 } from "./connection-checks.ts";
 import type { Tables } from "./tables.ts";
 
@@ -96,8 +96,8 @@ export function listenForInterProcessNotices(
     livenessCheck.onAnswer(queriedAtMs);
   };
   const canBegin = (connected: Client): boolean => connected === client && !livenessCheck.isTesting();
-  const checks = createConnectionChecks({ check: (connected) => checkConnection(connected), canBegin });
-  const regularChecks = createPeriodicConnectionChecks(async () => {
+  const checks = createConnectionCheckRunner({ check: (connected) => checkConnection(connected), canBegin });
+  const regularChecks = createConnectionCheckScheduler(async () => {
     const connected = client;
     if (connected === undefined) return;
     await checks.checkOnce(connected).done;
@@ -318,9 +318,9 @@ interface NoticeSource {
 }
 
 /** Creates the notices of a process. Each received notice is emitted as the event `noticeReceived`. */
-export function createInterProcessNotices(
+export function createInterProcessNoticeChannel(
   database: NoticeSource,
-  events: InProcessEvents,
+  events: InProcessEventEmitter,
   log: Log,
 ): InterProcessNotices {
   let listening: InterProcessNoticeListener | undefined;

@@ -8,7 +8,11 @@
 import { LRUCache } from "lru-cache";
 import { CompiledQuery, type Insertable, type RawBuilder, sql } from "kysely";
 import { manyFormsMark } from "./statement-sender.ts";
-import { bufferWriteUntilNextStatement, type DatabaseReader, type Transaction } from "./transaction.ts";
+import {
+  bufferWriteUntilNextStatement,
+  type DatabaseOrTransaction,
+  type Transaction,
+} from "./transaction.ts";
 import type { Tables } from "./tables.ts";
 
 class Parameter {
@@ -53,7 +57,7 @@ export interface PreparedStatementTemplate {
 }
 
 export function prepareStatementTemplate<Row>(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   { form, write, values, hasManyForms = false }: PreparedStatementTemplate,
 ): CompiledQuery<Row> {
   const { text, names } = compileOnce(
@@ -69,7 +73,7 @@ export function prepareStatementTemplate<Row>(
 
 /** Runs a statement and returns its first row. Throws an error if the statement returns no row. */
 export async function runStatementForSingleRow<Row>(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   statement: PreparedStatementTemplate,
 ): Promise<Row> {
   const { rows } = await reader.executeQuery<Row>(prepareStatementTemplate(reader, statement));
@@ -78,7 +82,11 @@ export async function runStatementForSingleRow<Row>(
   return row;
 }
 
-function compileOnce(reader: DatabaseReader, form: string, write: () => RawBuilder<unknown>): Compiled {
+function compileOnce(
+  reader: DatabaseOrTransaction,
+  form: string,
+  write: () => RawBuilder<unknown>,
+): Compiled {
   const cached = templates.get(form);
   if (cached !== undefined) return cached;
   const { sql: text, parameters } = write().compile(reader);
@@ -160,7 +168,7 @@ const preparedRowsMax = 4;
  * the same columns as the first row.
  */
 export function buildInsertSqlQuery<Table extends keyof Tables>(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   table: Table,
   rows: readonly Insertable<Tables[Table]>[],
 ): CompiledQuery {

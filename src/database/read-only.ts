@@ -71,7 +71,7 @@ export function createReportQueryRunner(
   };
 }
 
-export interface ConcurrentWorkLimits {
+export interface ConcurrencyAndQueueLimits {
   readonly runningMax: number;
   readonly waitingMax: number;
   readonly waitMs: number;
@@ -96,7 +96,7 @@ export function createSemaphore({
   waitingMax,
   waitMs,
   refusal,
-}: ConcurrentWorkLimits): Semaphore {
+}: ConcurrencyAndQueueLimits): Semaphore {
   const semaphore = withTimeout(new MutexSemaphore(runningMax), waitMs);
   let callers = 0;
   const refuse = (): Failure => createFailure("service_unavailable", { message: refusal, retryAfterSeconds });

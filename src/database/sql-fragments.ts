@@ -3,9 +3,9 @@
  * times inside JSON.
  */
 import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
-import type { DatabaseReader } from "./transaction.ts";
+import type { DatabaseOrTransaction } from "./transaction.ts";
 
-export interface KeysetPage {
+export interface KeysetPageRequest {
   readonly after?: string | undefined;
   readonly before?: string | undefined;
   readonly limit: number;
@@ -14,7 +14,7 @@ export interface KeysetPage {
 }
 
 /** The sort order of the rows of a list. */
-export interface KeysetOrder {
+export interface KeysetSortOrder {
   /** The column with the ids of the rows. Ids sort in the order in which the rows were created. */
   readonly column: string;
   /**
@@ -44,10 +44,10 @@ export const createSortedListCursor = (value: string | number, id: string): stri
  * Cursors of a list that is sorted by a number must have the form that `createSortedListCursor` writes, with
  * a number of at most 16 digits.
  */
-export function applyKeysetPage<Tables, Name extends keyof Tables, Row>(
+export function addKeysetPageToQuery<Tables, Name extends keyof Tables, Row>(
   query: SelectQueryBuilder<Tables, Name, Row>,
-  { column, sortColumn, sortType = "integer" }: KeysetOrder,
-  { after, before, limit, isInverted }: KeysetPage,
+  { column, sortColumn, sortType = "integer" }: KeysetSortOrder,
+  { after, before, limit, isInverted }: KeysetPageRequest,
 ): SelectQueryBuilder<Tables, Name, Row> {
   const id = sql.ref<string>(column);
   const key = sortColumn === undefined ? id : sql`(${sql.ref(sortColumn)}, ${id})`;
@@ -72,7 +72,7 @@ const countMax = 10_000;
  */
 export async function countRowsUpToLimit<Tables, Name extends keyof Tables, Row>(
   query: SelectQueryBuilder<Tables, Name, Row>,
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
 ): Promise<number> {
   const counted = query
     .clearSelect()

@@ -17,9 +17,9 @@ import {
   isStatementCanceledByServer,
 } from "./database-errors.ts";
 import {
-  createStatementSender,
+  createSqlStatementSender,
   getSocketOfPgClient,
-  type StatementSenderOptions,
+  type SqlStatementSenderOptions,
 } from "./statement-sender.ts";
 
 export interface SqlStatementTimeouts {
@@ -57,7 +57,7 @@ export const getPostgresTimeoutOptions = (
     ? {}
     : { statement_timeout: limits.inTransactionMs - 250, idle_in_transaction_session_timeout: 30_000 };
 
-export interface PreparedStatementConnectionPoolOptions extends StatementSenderOptions {
+export interface PreparedStatementConnectionPoolOptions extends SqlStatementSenderOptions {
   /** Time limits of SQL statements; undefined for no limits. */
   readonly limits: SqlStatementTimeouts | undefined;
   /** Called for each statement that this process or the server has canceled because of its time limit. */
@@ -88,7 +88,7 @@ export function createPreparedStatementConnectionPool(
   pool: pg.Pool,
   options: PreparedStatementConnectionPoolOptions,
 ): PostgresPool {
-  const { send, continueUnnamed, renewNames } = createStatementSender(options);
+  const { send, continueUnnamed, renewNames } = createSqlStatementSender(options);
   const wrappers = new WeakMap<pg.PoolClient, PostgresPoolClient>();
 
   const noteError = (state: ConnectionState, error: unknown): void => {

@@ -9,8 +9,11 @@ import { appendRequestIdSqlComment } from "./sql-comment.ts";
 
 export type TransactionPoolerLimitation = "unnamed_statements" | "no_server_timeouts";
 
-export interface StatementSenderOptions {
-  /** True to prepare each statement under a name. */
+export interface SqlStatementSenderOptions {
+  /**
+   * True to send statements with parameters as named prepared statements, up to a maximum number of names for
+   * each connection.
+   */
   readonly prepared: boolean;
   /**
    * Called once if the connections go through a transaction pooler that refuses named statements or the
@@ -46,11 +49,11 @@ interface StatementSender {
   readonly renewNames: () => void;
 }
 
-export function createStatementSender({
+export function createSqlStatementSender({
   prepared,
   onPoolerLimitation,
   comments = false,
-}: StatementSenderOptions): StatementSender {
+}: SqlStatementSenderOptions): StatementSender {
   let names = prepared ? createNames() : unnamed;
   return {
     send: (client, text, values) => {

@@ -3,8 +3,8 @@
  * at the end of a transaction without waiting for the answers in between, so that they need one round trip.
  * The statements still run one after another, and each sees all changes that were committed before it
  * started. It also keeps the buffered writes of a transaction until the next statement or COMMIT.
- * `createTransactionGuardKyselyDialect` refuses statements that are run inside a transaction, but use the
- * root handle (`Database`) instead of the transaction's handle.
+ * `createNestedConnectionGuardDialect` refuses statements that are run inside a transaction, but use the root
+ * handle (`Database`) instead of the transaction's handle.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import type {
@@ -15,7 +15,7 @@ import type {
   Driver,
   QueryResult,
 } from "kysely";
-import { type BufferedWrite, combineBufferedWrites } from "./combined-writes.ts";
+import { type BufferedWriteStatement, combineBufferedWritesIntoStatements } from "./combined-writes.ts";
 
 /**
  * Sends several statements without waiting for the answers in between. If several statements fail, throws the
@@ -40,7 +40,7 @@ async function sendStatementsInTurn<Result>(steps: readonly (() => Promise<Resul
 type Send = typeof sendStatementsPipelined;
 
 /** The SQL statements that are sent together with the BEGIN of a transaction, and their results. */
-export interface StatementsSentWithBegin {
+export interface SqlStatementsSentWithBegin {
   /**
    * The statements that are sent together with BEGIN. If BEGIN fails, these statements run outside of a
    * transaction, so they may only read rows and take locks.
@@ -49,20 +49,23 @@ export interface StatementsSentWithBegin {
   readonly opened: QueryResult<unknown>[];
 }
 
-const pipelinedBegin = new AsyncLocalStorage<StatementsSentWithBegin>();
+const pipelinedBegin = new AsyncLocalStorage<SqlStatementsSentWithBegin>();
 
 export function runTransactionWithPipelinedBegin<Result>(
-  begin: StatementsSentWithBegin,
+  begin: SqlStatementsSentWithBegin,
   work: () => Promise<Result>,
 ): Promise<Result> {
   return pipelinedBegin.run(begin, work);
 }
 
 /** The writes of each open transaction that were not sent yet. */
-const bufferedWrites = new WeakMap<DatabaseConnection, BufferedWrite[]>();
+const bufferedWrites = new WeakMap<DatabaseConnection, BufferedWriteStatement[]>();
 
 /** Adds a write to the buffer of the transaction that is open on the connection. */
-export function addWriteToTransactionBuffer(connection: DatabaseConnection, write: BufferedWrite): void {
+export function addWriteToTransactionBuffer(
+  connection: DatabaseConnection,
+  write: BufferedWriteStatement,
+): void {
   const writes = bufferedWrites.get(connection);
   if (writes === undefined) throw new Error("A write was buffered on a connection without a transaction.");
   writes.push(write);
@@ -72,7 +75,9 @@ export function addWriteToTransactionBuffer(connection: DatabaseConnection, writ
 function takeBufferedWrites(connection: DatabaseConnection): (() => Promise<QueryResult<unknown>>)[] {
   const writes = bufferedWrites.get(connection);
   if (writes === undefined || writes.length === 0) return [];
-  return combineBufferedWrites(writes.splice(0)).map((query) => () => connection.executeQuery(query));
+  return combineBufferedWritesIntoStatements(writes.splice(0)).map(
+    (query) => () => connection.executeQuery(query),
+  );
 }
 
 /**
@@ -91,7 +96,7 @@ const isSimpleValue = (value: unknown): boolean =>
   (Array.isArray(value) && value.every((member) => typeof member === "string"));
 
 /**
- * Wraps a dialect so that `StatementsSentWithBegin` are sent with BEGIN, and buffered writes with the next
+ * Wraps a dialect so that `SqlStatementsSentWithBegin` are sent with BEGIN, and buffered writes with the next
  * statement or with COMMIT. `isPipelined` says whether the dialect's connections accept a statement before
  * earlier statements are answered. If not, the statements are sent one after another.
  */
@@ -199,7 +204,7 @@ export function requireNoOpenTransaction(): void {
     throw new Error("A statement on the root handle inside a transaction: use the transaction's handle.");
 }
 
-export function createTransactionGuardKyselyDialect(dialect: Dialect): Dialect {
+export function createNestedConnectionGuardDialect(dialect: Dialect): Dialect {
   return {
     createAdapter: () => dialect.createAdapter(),
     createIntrospector: (db) => dialect.createIntrospector(db),

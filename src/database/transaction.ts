@@ -6,7 +6,7 @@ import {
   type Transaction as KyselyTransaction,
 } from "kysely";
 import type { Database } from "./connect.ts";
-import type { BufferedWrite } from "./combined-writes.ts";
+import type { BufferedWriteStatement } from "./combined-writes.ts";
 import {
   addWriteToTransactionBuffer,
   canStatementBePipelined,
@@ -23,7 +23,7 @@ export type Transaction = KyselyTransaction<Tables>;
  * A database handle for reading: the root handle or an open transaction. Functions that write take a
  * `Transaction` instead, so that code that writes outside of a transaction does not compile.
  */
-export type DatabaseReader = Database | Transaction;
+export type DatabaseOrTransaction = Database | Transaction;
 
 const afterCommits = new WeakMap<Transaction, (() => void)[]>();
 
@@ -42,7 +42,10 @@ export function runAfterCommit(transaction: Transaction, callback: () => void): 
  * combined, and sent before the next statement of the transaction or together with COMMIT. An error of a
  * buffered statement is thrown when it is sent.
  */
-export function bufferWriteUntilNextStatement(transaction: Transaction, write: BufferedWrite): Promise<void> {
+export function bufferWriteUntilNextStatement(
+  transaction: Transaction,
+  write: BufferedWriteStatement,
+): Promise<void> {
   return transaction.getExecutor().provideConnection(async (connection) => {
     if (canStatementBePipelined(write.query)) addWriteToTransactionBuffer(connection, write);
     else await connection.executeQuery(write.query);
@@ -144,7 +147,7 @@ export function runInTransaction<Result>(
  * Runs a single statement as a transaction of its own, with the same retries as `runInTransaction`. Returns
  * the rows of the statement.
  */
-export async function runSqlStatement<Row>(
+export async function runSqlStatementWithRetries<Row>(
   db: Database,
   statement: RawBuilder<Row>,
 ): Promise<readonly Row[]> {

@@ -33,7 +33,7 @@ const bulkItemType = z.strictObject({
   grams: nonNegativeInteger,
   motif: z.enum(pictureMotifs),
 });
-export type BulkProductType = z.infer<typeof bulkItemType>;
+export type BulkProductTypeDefinition = z.infer<typeof bulkItemType>;
 /**
  * The materials and properties that generated products of one kind can have; a clock, for example, is never
  * knitted. The German text of a material is in the dative case, because it follows "aus".

@@ -155,7 +155,7 @@ export function getDemoJsonFilePath(folder: string): string {
  * Creates the folder if it is missing. Throws `DataFolderUnusableError` if the folder cannot be written to,
  * so that this error occurs before any secret is created.
  */
-export function createDemoFolder(folder: string): void {
+export function createWritableDemoFolder(folder: string): void {
   const probe = createTemporaryPath(folder);
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });

@@ -9,13 +9,13 @@ import { getCheckoutPageUrlIfOpen } from "#commerce/checkout/render-session.ts";
 import { findCheckoutSessions } from "#commerce/checkout/session-aggregate.ts";
 import { indexProducts } from "#commerce/search/index-products.ts";
 import type { OpenedDatabase } from "#database/connect.ts";
-import { runInTransaction, type DatabaseReader, type Transaction } from "#database/transaction.ts";
+import { runInTransaction, type DatabaseOrTransaction, type Transaction } from "#database/transaction.ts";
 import type { EncryptionKeyring } from "#foundation/encryption.ts";
-import type { EventSubjectRenderFunction } from "#webhooks/outbox.ts";
+import type { EventSubjectRenderer } from "#webhooks/outbox.ts";
 import { seedDemoCarts } from "./carts/seed-carts.ts";
 import { type DemoOrderSeedContext, seedOpenCheckoutSession, seedDemoOrders } from "./orders/seed-orders.ts";
 import {
-  type DemoCredentialContext,
+  type DemoCredentialSeedContext,
   createDemoCredentials,
   type DemoMerchantsWithInstalledApp,
   seedDemoStaffAndOauthClient,
@@ -25,7 +25,7 @@ import {
   type PartialDemoJsonFileContent,
   demoCartNames,
   type DemoJsonFileContent,
-  createDemoFolder,
+  createWritableDemoFolder,
   readDemoJsonFile,
   writeDemoJsonFile,
 } from "./demo-file.ts";
@@ -36,10 +36,10 @@ export interface PrepareDemoOptions {
   readonly dataDir: string;
   readonly publicUrl: string;
   readonly now: Date;
-  /** The keyring that encrypts the buyers' addresses and the secret of the webhook endpoint. */
+  /** The keyring that encrypts the personal data and the secrets of the demo. */
   readonly keyring: EncryptionKeyring;
   /** The function that renders the objects in webhook events, for example an order. */
-  readonly render: EventSubjectRenderFunction;
+  readonly render: EventSubjectRenderer;
 }
 
 /**
@@ -61,7 +61,8 @@ export async function prepareDemoDataAndFile(
 ): Promise<DemoJsonFileContent | undefined> {
   // A data folder is created only for a database with the demo, or for an empty database. A service on
   // PostgreSQL without a demo needs no data folder.
-  if ((await findDemoMerchants(db)) !== undefined || (await hasNoMerchant(db))) createDemoFolder(dataDir);
+  if ((await findDemoMerchants(db)) !== undefined || (await hasNoMerchant(db)))
+    createWritableDemoFolder(dataDir);
   const knownFile = readDemoJsonFile(dataDir);
   const newParts = await runInTransaction(
     db,
@@ -127,7 +128,9 @@ async function renewOpenCheckout(
   };
 }
 
-async function findDemoMerchants(db: DatabaseReader): Promise<DemoMerchantsWithInstalledApp | undefined> {
+async function findDemoMerchants(
+  db: DatabaseOrTransaction,
+): Promise<DemoMerchantsWithInstalledApp | undefined> {
   const merchants = await db
     .selectFrom("merchant")
     .innerJoin("installation", "installation.merchantId", "merchant.id")
@@ -141,7 +144,7 @@ async function findDemoMerchants(db: DatabaseReader): Promise<DemoMerchantsWithI
   return first === undefined || second === undefined ? undefined : { first, second };
 }
 
-async function hasNoMerchant(db: DatabaseReader): Promise<boolean> {
+async function hasNoMerchant(db: DatabaseOrTransaction): Promise<boolean> {
   return (await db.selectFrom("merchant").select("id").limit(1).executeTakeFirst()) === undefined;
 }
 
@@ -160,7 +163,7 @@ async function seedDemoIfEmpty(
 
 async function createMerchantParts(
   transaction: Transaction,
-  { merchants, now }: DemoCredentialContext,
+  { merchants, now }: DemoCredentialSeedContext,
 ): Promise<Pick<DemoJsonFileContent, "keys" | "tokens" | "merchants" | "products">> {
   return {
     ...(await createDemoCredentials(transaction, { merchants, now })),

@@ -19,7 +19,7 @@ interface InstalledDemoMerchant {
   readonly installationId: string;
 }
 
-export interface DemoCredentialContext {
+export interface DemoCredentialSeedContext {
   readonly merchants: DemoMerchantsWithInstalledApp;
   readonly now: Date;
 }
@@ -30,7 +30,7 @@ const demoBrowserOrigins = ["http://localhost:5173", "http://127.0.0.1:5173"] as
 /** Creates the API keys and internal tokens that demo.json lists. */
 export async function createDemoCredentials(
   transaction: Transaction,
-  { merchants, now }: DemoCredentialContext,
+  { merchants, now }: DemoCredentialSeedContext,
 ): Promise<Pick<DemoJsonFileContent, "keys" | "tokens">> {
   const access: AccessManagementCommandContext = { merchantId: null, now };
   const createKey = (

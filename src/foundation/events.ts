@@ -56,6 +56,6 @@ export interface InProcessEventMap {
   deliveryAttempted: [attempt: WebhookAttemptResult];
 }
 
-export type InProcessEvents = EventEmitter<InProcessEventMap>;
+export type InProcessEventEmitter = EventEmitter<InProcessEventMap>;
 
-export const createInProcessEvents = (): InProcessEvents => new EventEmitter<InProcessEventMap>();
+export const createInProcessEventEmitter = (): InProcessEventEmitter => new EventEmitter<InProcessEventMap>();

@@ -129,7 +129,7 @@ export interface FailureDetail {
 }
 
 /** The field `conflict` of an error body. It describes the object whose state prevents the change. */
-export interface FailureConflictDetail {
+export interface ConflictErrorDetails {
   /** The kind of the object whose state prevents the change, in snake case: for example `cart` or `api_key`. */
   readonly resource: string;
   readonly id: string | null;
@@ -142,7 +142,7 @@ export interface FailureConflictDetail {
 export interface FailureOptions {
   readonly message?: string;
   readonly details?: readonly FailureDetail[];
-  readonly conflict?: FailureConflictDetail;
+  readonly conflict?: ConflictErrorDetails;
   readonly retryAfterSeconds?: number;
   /** Additional headers of the answer, for example `WWW-Authenticate`. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -186,7 +186,7 @@ export interface ErrorResponseBody {
   readonly retryable: boolean;
   readonly retryAfterSeconds: number | null;
   readonly details: readonly (FailureDetail & { readonly allowed: readonly string[] | null })[];
-  readonly conflict: FailureConflictDetail | null;
+  readonly conflict: ConflictErrorDetails | null;
   readonly docUrl: string;
 }
 

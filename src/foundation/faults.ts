@@ -135,7 +135,7 @@ export function getListLengthErrors(
 }
 
 /** Checks that a list, if given, has at most `max` entries and contains no entry twice. */
-export function getUniqueListErrors(
+export function getListLengthAndDuplicateErrors(
   field: string,
   list: readonly string[] | null | undefined,
   max: number,
@@ -175,7 +175,7 @@ const listedValuesMax = 10;
 export function createDisallowedValueErrorDetail(
   field: string,
   value: string,
-  { allowed, noun, code = "not_allowed" }: AllowedValueRule,
+  { allowed, noun, code = "not_allowed" }: AllowedStringValuesRule,
 ): FailureDetail {
   const nearest = findMostSimilarTexts(value, allowed);
   const hint =
@@ -194,7 +194,7 @@ export function createDisallowedValueErrorDetail(
 /** The maximum length of a wrong value in an error message, in characters; longer values are cut. */
 const shownValueLengthMax = 100;
 
-export interface AllowedValueRule {
+export interface AllowedStringValuesRule {
   readonly allowed: readonly string[];
   readonly noun: string;
   /** The code of the fault; `not_allowed` by default. */
@@ -205,7 +205,7 @@ export interface AllowedValueRule {
 export const getDisallowedValueErrors = (
   field: string,
   value: string,
-  values: AllowedValueRule,
+  values: AllowedStringValuesRule,
 ): InputFieldErrors =>
   values.allowed.includes(value) ? [] : [createDisallowedValueErrorDetail(field, value, values)];
 

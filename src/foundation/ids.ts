@@ -156,6 +156,6 @@ function base32(bytes: Uint8Array): string {
  * Returns an id from a request unchanged. Returns "" if the id has control characters or lone surrogates,
  * because PostgreSQL refuses such texts. No row has the id "", so a search for "" finds no row.
  */
-export function toDatabaseSafeId(text: string): string {
+export function blankIdWithForbiddenCharacters(text: string): string {
   return isTextWithoutForbiddenCharacters(text) ? text : "";
 }

@@ -52,7 +52,7 @@ export interface PeriodInput {
  * because an offset has no daylight saving time. Names that only `Intl` accepts are refused too, for example
  * the ambiguous IST.
  */
-export function isTimeZone(text: string): boolean {
+export function isIanaTimeZoneName(text: string): boolean {
   if (!/^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/.test(text)) return false;
   try {
     Temporal.PlainDate.from("2000-01-01").toZonedDateTime({ timeZone: text });
@@ -86,7 +86,7 @@ export function validateAndResolvePeriod(input: PeriodInput): Period {
 
 function periodFaults({ from, to, timeZone, interval }: PeriodInput): FailureDetail[] {
   const faults = [...dayFaults("from", from), ...dayFaults("to", to)];
-  if (!isTimeZone(timeZone))
+  if (!isIanaTimeZoneName(timeZone))
     faults.push(
       createRequestBodyErrorDetail(
         "/timeZone",

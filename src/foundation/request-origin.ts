@@ -19,8 +19,8 @@ const origins = new AsyncLocalStorage<RequestIdAndRoute>();
 export const getCurrentRequestIdAndRoute = (): RequestIdAndRoute | undefined => origins.getStore();
 
 /**
- * Runs `work`, and all work that it starts, as a part of the given request. Does not change the request if
- * `origin` is undefined.
+ * Runs `work`, and all work that it starts, as a part of the request `origin`. If `origin` is undefined,
+ * `work` stays a part of the caller's request.
  */
 export const runWithRequestIdAndRoute = <Result>(
   origin: RequestIdAndRoute | undefined,

@@ -23,7 +23,7 @@ import {
 import { eventTypes, type EventSubjectType } from "#webhooks/event-types.ts";
 
 /** The REST operations, and the OpenAPI document that describes them. */
-export interface ApiDescription {
+export interface RestOperationsAndOpenApiDocument {
   /** The version of the service, as in package.json. */
   readonly version: string;
   readonly operations: readonly RestOperation[];
@@ -43,7 +43,7 @@ type DescribedMesh = Pick<OpenedMesh, "contractSchema" | "operations" | "events"
  * loaded. Throws an error if a document in schema/operations is invalid, or a document in schema/events is
  * missing.
  */
-export function createApiDescription(mesh: DescribedMesh): ApiDescription {
+export function buildRestOperationsAndOpenApiDocument(mesh: DescribedMesh): RestOperationsAndOpenApiDocument {
   const { operations, components } = buildRestOperationsAndSchemas(mesh.contractSchema, mesh.operations);
   for (const subject of eventSubjectTypes)
     components.set(getEventObjectSchemaName(subject), objectSchema(mesh, subject, components));

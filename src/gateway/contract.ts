@@ -23,12 +23,12 @@ import { type FailureCode, failureKinds } from "#foundation/failure.ts";
 import {
   requireRateLimitBucketName,
   getDirectiveArguments,
-  type OperationSecurity,
-  readOperationSecurity,
+  type RestOperationSecurity,
+  readRequiredCredentialOfOperation,
 } from "#mesh/operation-security.ts";
 import {
   addDeprecationToDescription,
-  type OperationDeprecation,
+  type RestOperationDeprecation,
   readOperationDeprecation,
 } from "./deprecation.ts";
 import {
@@ -85,8 +85,8 @@ export interface RestOperation {
    * The dates on which the operation was deprecated and on which it ends; null if the operation is not
    * deprecated.
    */
-  readonly deprecation: OperationDeprecation | null;
-  readonly security: OperationSecurity;
+  readonly deprecation: RestOperationDeprecation | null;
+  readonly security: RestOperationSecurity;
   readonly isIdempotent: boolean;
   /**
    * Whether the operation overwrites, deletes or ends an object. Clients such as AI assistants can use this
@@ -176,7 +176,7 @@ function readOperation(
     tag: String(binding["tag"]),
     stability,
     deprecation,
-    security: readOperationSecurity(schema, definition),
+    security: readRequiredCredentialOfOperation(schema, definition),
     isIdempotent: getDirectiveArguments(schema, definition, "idempotent") !== undefined,
     isDestructive: getDirectiveArguments(schema, definition, "destructive") !== undefined,
     parameters: variables

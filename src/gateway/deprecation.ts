@@ -5,7 +5,7 @@
 import type { GraphQLSchema, OperationDefinitionNode } from "graphql";
 import { getDirectiveArguments } from "#mesh/operation-security.ts";
 
-export interface OperationDeprecation {
+export interface RestOperationDeprecation {
   /** The time from which the REST operation is deprecated. */
   readonly since: Date;
   /** The time from which the deprecated REST operation may no longer answer. */
@@ -29,7 +29,7 @@ export function readOperationDeprecation(
   schema: GraphQLSchema,
   definition: OperationDefinitionNode,
   stability: keyof typeof noticeDays,
-): OperationDeprecation | null {
+): RestOperationDeprecation | null {
   const announced = getDirectiveArguments(schema, definition, "deprecation");
   if (announced === undefined) return null;
   const id = definition.name?.value ?? "An unnamed operation";
@@ -58,7 +58,7 @@ const formatDay = (day: Date): string => day.toISOString().slice(0, 10);
  * operations.
  */
 export function toDeprecationHeaders(
-  deprecation: OperationDeprecation | null,
+  deprecation: RestOperationDeprecation | null,
   documentationUrl: string,
 ): Record<string, string> {
   if (deprecation === null) return {};
@@ -75,7 +75,7 @@ export function toDeprecationHeaders(
  */
 export function addDeprecationToDescription(
   description: string,
-  deprecation: OperationDeprecation | null,
+  deprecation: RestOperationDeprecation | null,
 ): string {
   if (deprecation === null) return description;
   const { since, sunset, instead } = deprecation;

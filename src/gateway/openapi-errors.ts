@@ -108,7 +108,7 @@ export const errorBodySchema: JsonSchema = {
               },
               code: {
                 type: "string",
-                description: "The code of the broken rule.",
+                description: "The code of the rule that the field breaks.",
                 examples: ["pattern_mismatch"],
               },
               message: { type: "string", description: "The broken rule in English, for people." },

@@ -13,7 +13,7 @@ import {
   scopeDescriptions,
   getPublicRateLimitBucketName,
 } from "#access/viewer.ts";
-import type { OperationSecurity } from "#mesh/operation-security.ts";
+import type { RestOperationSecurity } from "#mesh/operation-security.ts";
 import { type FailureCode, failureKinds } from "#foundation/failure.ts";
 import type { RestOperation } from "./contract.ts";
 import type { JsonSchema } from "./json-schemas.ts";
@@ -56,7 +56,7 @@ export const openApiSecuritySchemes = {
  * is required. Operations that accept no API key, or need no credential, do not have the extension.
  */
 export const toOpenApiRequiredScopeExtension = (
-  security: OperationSecurity,
+  security: RestOperationSecurity,
 ): { readonly "x-required-scope"?: string } =>
   security.kind === "api_key" ? { "x-required-scope": security.scope ?? "none" } : {};
 
@@ -67,7 +67,7 @@ export const apiKeyOrOAuth: readonly Requirement[] = [{ apiKey: [] }, { oauth: [
  * Returns the OpenAPI security requirements of an operation; a caller needs to fulfil one of them. OpenAPI
  * 3.1 allows scopes for every kind of security scheme, so both credentials name the scope that they need.
  */
-export function toOpenApiSecurityRequirements(security: OperationSecurity): readonly Requirement[] {
+export function toOpenApiSecurityRequirements(security: RestOperationSecurity): readonly Requirement[] {
   if (security.kind === "anonymous") return [{}];
   const scopes = security.scope === null ? [] : [security.scope];
   return security.kind === "oauth" ? [{ oauth: scopes }] : [{ apiKey: scopes }, { oauth: scopes }];
@@ -171,7 +171,7 @@ interface OpenApiRateLimit {
  * Returns an operation's rate limits with the default quotas of the code. A setting of the service can
  * multiply all quotas by a factor; the returned quotas are not multiplied.
  */
-export function describeRateLimits({
+export function listOpenApiRateLimits({
   security,
   method,
   ownBucket,
@@ -209,7 +209,7 @@ interface EventDescription {
 }
 
 /** The event types for which webhooks are sent, and the fields that the bodies of all webhooks have. */
-export interface WebhookEventsDescription {
+export interface WebhookEventTypesDescription {
   /** JSON Schema of the fields that the webhook bodies of all event types have. */
   readonly envelope: JsonSchema;
   readonly events: readonly EventDescription[];
@@ -233,7 +233,7 @@ export const webhookEventsTag = {
  * Builds the section `webhooks` of the OpenAPI document: for each event type, the headers and the schema of
  * the webhook body.
  */
-export function toOpenApiWebhooks({ envelope, events }: WebhookEventsDescription): WebhookParts {
+export function toOpenApiWebhooks({ envelope, events }: WebhookEventTypesDescription): WebhookParts {
   const parameters = Object.fromEntries(headers.map(([key, name, schema]) => [key, toHeader(name, schema)]));
   return {
     webhooks: Object.fromEntries(events.map((event) => [event.name, { post: toOperation(event) }])),

@@ -9,12 +9,12 @@ import { errorBodySchema, errorResponseReferences, errorResponses } from "./open
 import {
   apiKeyOrOAuth,
   listErrorCodesOfOperation,
-  describeRateLimits,
+  listOpenApiRateLimits,
   toOpenApiRequiredScopeExtension,
   toOpenApiSecurityRequirements,
   openApiSecuritySchemes,
   toOpenApiWebhooks,
-  type WebhookEventsDescription,
+  type WebhookEventTypesDescription,
   webhookEventsTag,
 } from "./openapi-parts.ts";
 import type { OpenApiSchemaComponents, JsonSchema } from "./json-schemas.ts";
@@ -41,7 +41,7 @@ export const { version: apiVersion } = createRequire(import.meta.url)("../../pac
 export interface OpenApiDocumentInput {
   readonly operations: readonly RestOperation[];
   readonly components: OpenApiSchemaComponents;
-  readonly webhookEvents: WebhookEventsDescription;
+  readonly webhookEvents: WebhookEventTypesDescription;
 }
 
 /** Builds the OpenAPI document. The document has relative URLs, which `addPublicUrlToOpenApi` completes. */
@@ -123,7 +123,7 @@ function toOperation(operation: RestOperation): Part {
     "x-stability": operation.stability,
     ...toOpenApiRequiredScopeExtension(operation.security),
     "x-idempotency": operation.isIdempotent ? "required" : "none",
-    "x-rate-limits": describeRateLimits(operation),
+    "x-rate-limits": listOpenApiRateLimits(operation),
     "x-error-codes": listErrorCodesOfOperation(operation),
     externalDocs: {
       description: "The reference of this operation, with examples.",

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import {
   anonymousViewer,
   getCredentialAndOwnerIds,
-  isIntegratorViewer,
+  isApiKeyOrOauthViewer,
   type Viewer,
 } from "#access/viewer.ts";
 import { parseAcceptLanguage } from "#foundation/text.ts";
@@ -151,7 +151,7 @@ function logAnsweredRequest(
   { logRequest }: RestGatewayServices,
 ): void {
   const { statusCode: status } = reply;
-  const owner = isIntegratorViewer(viewer)
+  const owner = isApiKeyOrOauthViewer(viewer)
     ? getCredentialAndOwnerIds(viewer)
     : status === 401
       ? refusedOwner

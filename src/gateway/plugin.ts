@@ -11,14 +11,14 @@ import type { RateLimiter } from "#http/rate-limiter.ts";
 import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import type { GraphqlDocumentRunner } from "#mesh/run.ts";
 import { oauthPaths } from "#access/authorization.ts";
-import type { ApiDescription } from "./api-description.ts";
+import type { RestOperationsAndOpenApiDocument } from "./api-description.ts";
 import type { ResponseCache } from "./response-cache.ts";
 import { createRestOperationExecutor, registerRestOperationRoutes } from "./operations.ts";
-import { createReadRunnerWithPrimaryFallback } from "./replica-fallback.ts";
+import { createReplicaReadRunnerWithFallback } from "./replica-fallback.ts";
 
 /** The options of `restGatewayPlugin`. */
 export interface RestGatewayPluginOptions {
-  readonly api: ApiDescription;
+  readonly api: RestOperationsAndOpenApiDocument;
   readonly run: GraphqlDocumentRunner;
   readonly services: GraphqlServices;
   readonly limiter: RateLimiter;
@@ -37,7 +37,7 @@ export const restGatewayPlugin: FastifyPluginAsync<RestGatewayPluginOptions> = a
   const execute = createRestOperationExecutor(
     run,
     services,
-    createReadRunnerWithPrimaryFallback(services, { clock, log }),
+    createReplicaReadRunnerWithFallback(services, { clock, log }),
   );
   registerRestOperationRoutes(
     server,

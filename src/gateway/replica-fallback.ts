@@ -35,7 +35,7 @@ export interface PrimaryDatabaseFallbackOptions {
  * Creates the function that runs reads without a credential on the read replica, or on the primary database
  * while the replica fails.
  */
-export function createReadRunnerWithPrimaryFallback(
+export function createReplicaReadRunnerWithFallback(
   { replica }: Pick<GraphqlServices, "replica">,
   { clock, log, pauseMs = 5_000 }: PrimaryDatabaseFallbackOptions,
 ): ReadRunnerWithPrimaryFallback {

@@ -10,7 +10,7 @@ import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import { LRUCache } from "lru-cache";
 import type { Clock } from "#foundation/clock.ts";
-import type { InProcessEvents } from "#foundation/events.ts";
+import type { InProcessEventEmitter } from "#foundation/events.ts";
 import { type ContentEncoding, contentEncodings } from "#http/content-encoding.ts";
 import type { ResponseCatalogDependency } from "./contract.ts";
 
@@ -90,7 +90,7 @@ interface CacheEntry extends ResponseInvalidationConditions {
  * A cache fill: one answer that is being read from the database for the response cache. Until `store` or
  * `abandon` is called, the cache records the changes that notices report.
  */
-export interface ResponseCacheFill {
+export interface PendingResponseCacheEntry {
   readonly key: string;
   readonly onReuse: CachedResponseReuseCallback[];
   readonly beganAt: Date;
@@ -108,14 +108,14 @@ export interface ResponseCache {
    * cache fill with `store` or `abandon`. Returns undefined if the answer cannot be cached, because this
    * process receives no notices or the cache key is too long.
    */
-  readonly beginFill: (key: string) => ResponseCacheFill | undefined;
+  readonly beginFill: (key: string) => PendingResponseCacheEntry | undefined;
   readonly validity: ResponseInvalidationConditionsReader;
   readonly usage: () => { readonly bytes: number; readonly entries: number };
 }
 
 export interface ResponseCacheOptions {
   readonly clock: Clock;
-  readonly events: InProcessEvents;
+  readonly events: InProcessEventEmitter;
   readonly validity: ResponseInvalidationConditionsReader;
   /** Returns true if notices of changed rows (NOTIFY) reach this process. */
   readonly isCurrent: () => boolean;
@@ -173,7 +173,7 @@ export function createResponseCache({
     entries.delete(key);
     return undefined;
   };
-  const beginFill = (key: string): ResponseCacheFill | undefined => {
+  const beginFill = (key: string): PendingResponseCacheEntry | undefined => {
     if (!isCurrent() || key.length > keyLengthMax) return undefined;
     const fill: RunningFill = { changed: new Set(), isOutdated: false };
     const onReuse: CachedResponseReuseCallback[] = [];

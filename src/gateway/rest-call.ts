@@ -12,8 +12,8 @@ import type { LoggedApiRequest } from "#access/request-log.ts";
 import type { CredentialAndOwnerIds, Viewer } from "#access/viewer.ts";
 import type { RestOperation } from "./contract.ts";
 import type { RateLimiter } from "#http/rate-limiter.ts";
-import type { InProcessEvents } from "#foundation/events.ts";
-import type { CachedResponse, ResponseCache, ResponseCacheFill } from "./response-cache.ts";
+import type { InProcessEventEmitter } from "#foundation/events.ts";
+import type { CachedResponse, ResponseCache, PendingResponseCacheEntry } from "./response-cache.ts";
 
 export interface RestRequestContext {
   readonly operation: RestOperation;
@@ -38,7 +38,7 @@ export interface RestRequestContext {
   /** The answer from the response cache; undefined if the document must be executed. */
   cachedResponse: CachedResponse | undefined;
   /** The cache fill of this request; undefined if the answer will not be stored in the response cache. */
-  fill: ResponseCacheFill | undefined;
+  fill: PendingResponseCacheEntry | undefined;
 }
 
 /**
@@ -50,7 +50,7 @@ export interface RestGatewayServices {
   readonly clock: Clock;
   readonly publicUrl: string;
   readonly limiter: RateLimiter;
-  readonly events: InProcessEvents;
+  readonly events: InProcessEventEmitter;
   /** True if reads without a credential run on a read replica of the database. */
   readonly hasReplica: boolean;
   /** The response cache, which keeps answers in memory; undefined if the cache is switched off. */

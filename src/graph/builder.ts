@@ -9,7 +9,7 @@ import ScopeAuthPlugin from "@pothos/plugin-scope-auth";
 import ValidationPlugin from "@pothos/plugin-validation";
 import { argumentFaultsPlugin, InvalidArgumentsError } from "./argument-faults.ts";
 import { createRoleNotAllowedFailure } from "./field-notes.ts";
-import { createFieldAuthScopes, type CallerKind, type GraphqlContext } from "./context.ts";
+import { createGraphqlFieldAuthScopes, type CallerKind, type GraphqlContext } from "./context.ts";
 
 interface ScalarTypes<Input, Output = Input> {
   Input: Input;
@@ -17,7 +17,7 @@ interface ScalarTypes<Input, Output = Input> {
 }
 
 /** The TypeScript types with which Pothos types the context, the scalars and the lists of the GraphQL schema. */
-export interface PothosGraphTypes {
+export interface PothosBuilderTypes {
   Context: GraphqlContext;
   DefaultFieldNullability: false;
   DefaultEdgesNullability: false;
@@ -44,7 +44,7 @@ export interface PothosGraphTypes {
 }
 
 /** The Pothos builder. Every file of src/graph adds its types and fields to this builder. */
-export const builder = new SchemaBuilder<PothosGraphTypes>({
+export const builder = new SchemaBuilder<PothosBuilderTypes>({
   plugins: [ScopeAuthPlugin, argumentFaultsPlugin, ValidationPlugin, ComplexityPlugin, RelayPlugin],
   defaultFieldNullability: false,
   relay: {
@@ -54,7 +54,8 @@ export const builder = new SchemaBuilder<PothosGraphTypes>({
     nodesQueryOptions: false,
     pageInfoTypeOptions: {
       description:
-        "The position of one page within its list, as in the Relay specification of cursor connections.",
+        "The position of one page of items within the whole list, as in the Relay specification of cursor " +
+        "connections.",
     },
     hasNextPageFieldOptions: { description: "Whether the list has items after this page." },
     hasPreviousPageFieldOptions: { description: "Whether the list has items before this page." },
@@ -78,7 +79,8 @@ export const builder = new SchemaBuilder<PothosGraphTypes>({
     },
     cursorFieldOptions: {
       description:
-        "The position of this item in the list. Pass it as `after` or `before` to read the items next to it.",
+        "The position of this item in the list. Pass the cursor as `after` or `before` to read the items " +
+        "next to this item.",
     },
     nodeFieldOptions: { description: "The item at this position of the list.", nullable: false },
     firstArgOptions: {
@@ -93,7 +95,7 @@ export const builder = new SchemaBuilder<PothosGraphTypes>({
     beforeArgOptions: { description: "Returns only the items before this cursor." },
   },
   scopeAuth: {
-    authScopes: createFieldAuthScopes,
+    authScopes: createGraphqlFieldAuthScopes,
     unauthorizedError: (_parent, context, info) => createRoleNotAllowedFailure(context, info),
     // With this option, Pothos checks whether the caller may subscribe before the stream begins. By default,
     // Pothos checks only when the first event is sent.

@@ -6,16 +6,16 @@ import { type DefaultConnectionArguments, resolveCursorConnection } from "@potho
 import type { SelectQueryBuilder } from "kysely";
 import type { Database } from "#database/connect.ts";
 import {
-  applyKeysetPage,
+  addKeysetPageToQuery,
   countRowsUpToLimit,
   createSortedListCursor,
-  type KeysetOrder,
-  type KeysetPage,
+  type KeysetSortOrder,
+  type KeysetPageRequest,
 } from "#database/sql-fragments.ts";
 import { createFailureWithDetail } from "#foundation/failure.ts";
 import { type IdKind, isIdOfKind } from "#foundation/ids.ts";
 import { builder } from "./builder.ts";
-import { defineFieldCostByArguments } from "./field-costs.ts";
+import { defineGraphqlFieldCostByArguments } from "./field-costs.ts";
 
 builder.globalConnectionField("totalCount", (t) =>
   t.int({
@@ -30,7 +30,7 @@ builder.globalConnectionField("totalCount", (t) =>
  * Computes the cost of a list: the cost of the fields that a query selects for each item, multiplied by the
  * page size.
  */
-export const computeConnectionCost = defineFieldCostByArguments(
+export const computeConnectionCost = defineGraphqlFieldCostByArguments(
   { sizedBy: ["first", "last"], factor: "`first` or `last`" },
   ({
     first,
@@ -57,7 +57,7 @@ interface EdgeTypeOptions extends ListTypeOptions {
  * Returns the names and descriptions of a list's GraphQL connection type and edge type. `nodeCost` is the
  * cost in points of one item without its selected fields, 1 by default.
  */
-export const createConnectionTypeOptions = (
+export const createGraphqlConnectionTypeOptions = (
   name: string,
   plural: string,
   nodeCost?: number,
@@ -79,16 +79,16 @@ export const pageSizeDefault = 20;
  * The format of a list's cursors: ids of one kind, or texts that match a pattern. In a list that is sorted by
  * a number, the cursor consists of the number and the id. Cursors in any other format are refused.
  */
-export type CursorFormat = IdKind | RegExp;
+export type PaginationCursorFormat = IdKind | RegExp;
 
 /**
  * Options for reading one page of a list. By default, `loadGraphqlConnection` reads the rows in the order of
  * an id column, or of a number column and then an id column. Otherwise, the list's own function `loadPage`
  * reads them.
  */
-type Paging<Row> = { readonly cursor: CursorFormat } & (
-  | (KeysetOrder & { readonly isDescending?: boolean })
-  | { readonly loadPage: (page: KeysetPage) => Promise<readonly Row[]> }
+type Paging<Row> = { readonly cursor: PaginationCursorFormat } & (
+  | (KeysetSortOrder & { readonly isDescending?: boolean })
+  | { readonly loadPage: (page: KeysetPageRequest) => Promise<readonly Row[]> }
 );
 
 /** Matches the cursors of lists that are sorted by a time and then by a numeric id. */
@@ -141,13 +141,13 @@ export async function loadGraphqlConnection<Tables, Name extends keyof Tables, R
  */
 export const loadGraphqlConnectionPage = <Row extends ListRow>(
   args: DefaultConnectionArguments,
-  cursor: CursorFormat,
-  load: (page: KeysetPage) => Promise<readonly Row[]>,
+  cursor: PaginationCursorFormat,
+  load: (page: KeysetPageRequest) => Promise<readonly Row[]>,
 ): Promise<Omit<GraphqlConnectionPage<Row>, "totalCount">> =>
   loadCheckedPage(args, { cursor, isSorted: false }, load);
 
 interface ListCursors {
-  readonly cursor: CursorFormat;
+  readonly cursor: PaginationCursorFormat;
   /** Returns whether the list is sorted by a number before it is sorted by id. */
   readonly isSorted: boolean;
 }
@@ -155,7 +155,7 @@ interface ListCursors {
 async function loadCheckedPage<Row extends ListRow>(
   args: DefaultConnectionArguments,
   cursors: ListCursors,
-  load: (page: KeysetPage) => Promise<readonly Row[]>,
+  load: (page: KeysetPageRequest) => Promise<readonly Row[]>,
 ): Promise<Omit<GraphqlConnectionPage<Row>, "totalCount">> {
   requirePageSize(args);
   requireCursors(args, cursors);
@@ -179,10 +179,14 @@ const toCursor = ({ id, sortValue }: ListRow): string =>
 function loadPage<Tables, Name extends keyof Tables, Row>(
   query: SelectQueryBuilder<Tables, Name, Row>,
   paging: Paging<Row>,
-  page: KeysetPage,
+  page: KeysetPageRequest,
 ): Promise<readonly Row[]> {
   if ("loadPage" in paging) return paging.loadPage(page);
-  return applyKeysetPage(query, paging, paging.isDescending === true ? reversePage(page) : page).execute();
+  return addKeysetPageToQuery(
+    query,
+    paging,
+    paging.isDescending === true ? reversePage(page) : page,
+  ).execute();
 }
 
 function toPage(part: {
@@ -190,7 +194,7 @@ function toPage(part: {
   before?: string | undefined;
   limit: number;
   inverted: boolean;
-}): KeysetPage {
+}): KeysetPageRequest {
   return { after: part.after, before: part.before, limit: part.limit, isInverted: part.inverted };
 }
 
@@ -198,7 +202,7 @@ function toPage(part: {
  * Reverses the direction of a page request: a page of an ascending list becomes the page with the same rows
  * of the descending list.
  */
-const reversePage = ({ after, before, limit, isInverted }: KeysetPage): KeysetPage => ({
+const reversePage = ({ after, before, limit, isInverted }: KeysetPageRequest): KeysetPageRequest => ({
   after: before,
   before: after,
   limit,

@@ -4,7 +4,7 @@
  */
 import type { ExecutionResult } from "graphql";
 import type { TrustedDocumentChecker } from "#access/trusted-documents.ts";
-import type { InProcessEvents } from "#foundation/events.ts";
+import type { InProcessEventEmitter } from "#foundation/events.ts";
 import {
   anonymousViewer,
   getCredentialIdOfViewer,
@@ -23,7 +23,7 @@ import type { Transaction } from "#database/transaction.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type { EncryptionKeyring } from "#foundation/encryption.ts";
 import type { EndpointHostNameChecker } from "#webhooks/endpoint-url.ts";
-import type { EventSubjectRenderFunction } from "#webhooks/outbox.ts";
+import type { EventSubjectRenderer } from "#webhooks/outbox.ts";
 import type { OrderActor } from "#commerce/orders/order-states.ts";
 import { createFailure, createFailureWithDetail } from "#foundation/failure.ts";
 import type { GraphqlCostCharger } from "./limits.ts";
@@ -129,6 +129,7 @@ export interface GraphqlServices extends DatabaseReadSource {
   readonly clock: Clock;
   readonly publicUrl: string;
   readonly rateLimitScale: number;
+  readonly cartRetentionDays: number;
   readonly keyring: EncryptionKeyring;
   /** The read-only replica; if left out, all reads use the primary database. */
   readonly replica?: ReplicaReadSources | undefined;
@@ -144,9 +145,9 @@ export interface GraphqlServices extends DatabaseReadSource {
   /** Runs a change only once for each idempotency key. A retry with the same key gets the stored answer. */
   readonly doOnce: IdempotentRequestRunner;
   /** Renders the object of an event, for example the cart of `cart.updated`. */
-  readonly render: EventSubjectRenderFunction;
+  readonly render: EventSubjectRenderer;
   /** Emits events to listeners inside this process. */
-  readonly events: InProcessEvents;
+  readonly events: InProcessEventEmitter;
   /**
    * Checks the GraphQL documents that a merchant registers as trusted documents; if left out, documents
    * cannot be registered.
@@ -247,7 +248,7 @@ export function getCallerKindOfViewer(viewer: Viewer): CallerKind {
  * The access check for `@pothos/plugin-scope-auth`. Each GraphQL field lists the kinds of callers that may
  * read it.
  */
-export const createFieldAuthScopes = ({
+export const createGraphqlFieldAuthScopes = ({
   viewer,
 }: WithViewer): { readonly callers: (callers: readonly CallerKind[]) => boolean } => ({
   callers: (callers) => callers.includes(getCallerKindOfViewer(viewer)),
@@ -259,7 +260,7 @@ export const staffCallers: readonly CallerKind[] = ["admin", "operator"];
 export const merchantReaders: readonly CallerKind[] = ["admin", "operator", "analyst"];
 /** The kinds of callers that operate the whole platform, and not the shop of one merchant. */
 export const platformOperators: readonly CallerKind[] = ["operator"];
-/** The kinds of callers for apps that a merchant has installed: with an API key or an OAuth access token. */
+/** The kinds of callers that are installed apps: with an API key or an OAuth access token. */
 export const integratorCallers: readonly CallerKind[] = ["api_key", "oauth"];
 /** The kinds of callers for apps (which may access only the data of their installation) and for staff. */
 export const integratorsAndStaff: readonly CallerKind[] = [...integratorCallers, ...staffCallers];
@@ -303,7 +304,7 @@ export function getMerchantIdForListQuery(
 ): string | null {
   return getCallerMerchantId(context) === null && (merchantId === null || merchantId === undefined)
     ? null
-    : resolveMerchantId(context, merchantId);
+    : resolveMerchantIdOfRequest(context, merchantId);
 }
 
 /**
@@ -311,7 +312,10 @@ export function getMerchantIdForListQuery(
  * names. Throws `missing_field` if a platform caller names none. Throws `merchant_not_found` if another
  * caller names a foreign merchant.
  */
-export function resolveMerchantId(context: GraphqlContext, merchantId: string | null | undefined): string {
+export function resolveMerchantIdOfRequest(
+  context: GraphqlContext,
+  merchantId: string | null | undefined,
+): string {
   const owner = getCallerMerchantId(context);
   if (owner === null && (merchantId === null || merchantId === undefined)) {
     throw createFailureWithDetail("missing_field", {
@@ -337,7 +341,7 @@ export const canAccessCheckoutSession = (sessionId: string, { viewer }: WithView
  * Returns the id of the caller's internal token, or of the signed-in staff account; null for every other kind
  * of credential.
  */
-export const getInternalCredentialId = ({ viewer }: WithViewer): string | null =>
+export const getInternalTokenOrStaffId = ({ viewer }: WithViewer): string | null =>
   viewer.kind === "internal" ? getCredentialIdOfViewer(viewer) : null;
 
 /** Returns the name of the caller's kind in the order timeline: buyer, merchant or system. */
@@ -355,10 +359,7 @@ export function hideFromAnalysts<Value>(value: Value, { viewer }: WithViewer): V
   return getCallerKindOfViewer(viewer) === "analyst" ? null : value;
 }
 
-/**
- * Removes query and fragment of a URL for analysts, because a frontend may have written a buyer's data into
- * them.
- */
+/** Removes query and fragment of a URL for analysts: a frontend may have written a buyer's data there. */
 export function hideUrlQueryFromAnalysts(url: string, { viewer }: WithViewer): string {
   return getCallerKindOfViewer(viewer) === "analyst" ? url.replace(/[?#].*$/s, "") : url;
 }

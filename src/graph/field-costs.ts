@@ -27,8 +27,8 @@ interface FactorArguments {
    */
   readonly sizedBy: readonly string[];
   /**
-   * The words for how the arguments determine the multiplier, for example "`pageSize` / 20, at least 1". The
-   * field's description contains these words.
+   * The formula of the multiplier as text for the field's description, for example "`pageSize` / 20, at least
+   * 1".
    */
   readonly factor: string;
 }
@@ -39,7 +39,7 @@ type ArgumentCost = Partial<FactorArguments> & ((args: never) => ComputedCost);
  * Defines the cost of a GraphQL field as a function of the field's arguments, together with the description
  * of the cost.
  */
-export const defineFieldCostByArguments = <Args>(
+export const defineGraphqlFieldCostByArguments = <Args>(
   { sizedBy, factor }: FactorArguments,
   compute: (args: Args) => Required<ComputedCost>,
 ): FactorArguments & ((args: Args) => Required<ComputedCost>) => Object.assign(compute, { sizedBy, factor });
@@ -63,7 +63,7 @@ export interface GraphqlFieldCost {
   readonly multiplier: number | null;
   /** The names of the arguments that determine the multiplier of the field's cost. */
   readonly sizedBy: readonly string[];
-  /** The words for how the arguments determine the multiplier of the field's cost; null if no argument does. */
+  /** The formula of the multiplier as text; null if no argument determines the multiplier. */
   readonly factor: string | null;
 }
 
@@ -90,7 +90,7 @@ function readArgumentCost({ name, args }: Field, compute: ArgumentCost): Graphql
   const { sizedBy, factor } = compute;
   if (sizedBy === undefined || factor === undefined)
     throw new Error(
-      `The cost of the field ${name} depends on arguments: define it with defineFieldCostByArguments.`,
+      `The cost of the field ${name} depends on arguments: define it with defineGraphqlFieldCostByArguments.`,
     );
   const defaults = Object.fromEntries(
     args.flatMap((argument) =>
@@ -106,7 +106,7 @@ function readArgumentCost({ name, args }: Field, compute: ArgumentCost): Graphql
 }
 
 /** Describes the cost of a field in one sentence; empty for the default cost. */
-export function describeFieldCost({ points, multiplier, factor }: GraphqlFieldCost): string {
+export function describeGraphqlFieldCost({ points, multiplier, factor }: GraphqlFieldCost): string {
   if (points === 1 && multiplier === 1 && factor === null) return "";
   const own = `Cost: ${points} ${points === 1 ? "point" : "points"}`;
   if (multiplier === 0) return `${own}; the selected fields cost nothing.`;

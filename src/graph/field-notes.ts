@@ -22,7 +22,7 @@ import {
 import { internalTokenRoles, type InternalTokenRole } from "#access/viewer.ts";
 import { createFailure, type Failure } from "#foundation/failure.ts";
 import type { CallerKind, GraphqlContext } from "./context.ts";
-import { describeFieldCost, type GraphqlFieldCost, getGraphqlFieldCost } from "./field-costs.ts";
+import { describeGraphqlFieldCost, type GraphqlFieldCost, getGraphqlFieldCost } from "./field-costs.ts";
 
 type Field = GraphQLField<unknown, unknown>;
 type DirectiveArguments = Readonly<Record<string, unknown>>;
@@ -61,7 +61,7 @@ function addNotes(field: Field): void {
   const cost = getGraphqlFieldCost(field);
   const notes = [
     roles === null ? "" : describeRoles(roles),
-    describeFieldCost(cost),
+    describeGraphqlFieldCost(cost),
     describeFailures(field.extensions.change?.failures ?? []),
   ].filter((note) => note !== "");
   if (notes.length === 0) return;
@@ -70,7 +70,7 @@ function addNotes(field: Field): void {
     plainDescription: field.description ?? null,
     directives: {
       ...(roles === null ? {} : { access: { roles } }),
-      ...(describeFieldCost(cost) === "" ? {} : { cost: toCostArguments(cost) }),
+      ...(describeGraphqlFieldCost(cost) === "" ? {} : { cost: toCostArguments(cost) }),
     },
   };
   field.description = [field.description, ...notes].join(" ");
@@ -134,7 +134,7 @@ const createDirectives = (role: GraphQLEnumType): readonly GraphQLDirective[] =>
     args: {
       roles: {
         type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(role))),
-        description: "The roles that may read the field or run the mutation.",
+        description: "The roles of internal tokens that may read the field or run the mutation.",
       },
     },
   }),
@@ -157,15 +157,17 @@ const createDirectives = (role: GraphQLEnumType): readonly GraphQLDirective[] =>
         type: GraphQLInt,
         defaultValue: 1,
         description:
-          "The factor for the cost of the selected fields. If the directive has `sizedBy`, the factor of a " +
-          "query without these arguments; null if one of the arguments is required.",
+          "The factor by which the cost of the selected fields is multiplied. If the directive has " +
+          "`sizedBy`, `multiplier` is the factor of a query without the arguments in `sizedBy`, and null " +
+          "if one of these arguments is required.",
       },
       sizedBy: {
         type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(GraphQLString))),
         defaultValue: [],
         description:
-          "The arguments that set the factor, for example the page size. Of several arguments, the first that the " +
-          "query gives counts, unless the description of the field says otherwise.",
+          "The names of the arguments that set the factor, for example the page size. If a query gives " +
+          "several of the arguments, only the first in this list counts, unless the description of the " +
+          "field says otherwise.",
       },
     },
   }),

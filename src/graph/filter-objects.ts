@@ -4,7 +4,7 @@
  */
 import { sql } from "kysely";
 import { createFailureWithDetail } from "#foundation/failure.ts";
-import { toDatabaseSafeId } from "#foundation/ids.ts";
+import { blankIdWithForbiddenCharacters } from "#foundation/ids.ts";
 import type { GraphqlContext } from "./context.ts";
 
 /**
@@ -55,7 +55,7 @@ export async function findIdsOfObjectsNamedInFilter(
   { table, id, merchantId, acceptsHandle = false }: NamedObject,
 ): Promise<readonly string[] | null> {
   if (id === null || id === undefined) return null;
-  const named = toDatabaseSafeId(id);
+  const named = blankIdWithForbiddenCharacters(id);
   const isNamed = acceptsHandle ? sql`(id = ${named} or handle = ${named})` : sql`id = ${named}`;
   const isOwned = merchantId === null ? sql`true` : sql`merchant_id = ${merchantId}`;
   const { rows } = await sql<{

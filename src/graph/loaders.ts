@@ -16,7 +16,7 @@ import {
 } from "#commerce/addresses/personal-data.ts";
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 import { findCheckoutSessions, type CheckoutSessionAggregate } from "#commerce/checkout/session-aggregate.ts";
-import type { AfterSalesEligibilityFacts } from "#commerce/after-sales/after-sales-option.ts";
+import type { AfterSalesDataOutsideOrder } from "#commerce/after-sales/after-sales-option.ts";
 import { loadAfterSalesEligibilityFactsByOrder } from "#commerce/after-sales/load-after-sales-facts.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import { findOrders, findCheckoutSessionPaymentFailureCodes } from "#commerce/orders/find-orders.ts";
@@ -64,12 +64,15 @@ import {
 import { findStaffAccounts, type StaffRow } from "#access/people/staff.ts";
 import { type AppRow, findApps, findInstallations, type InstallationRow } from "#access/installations.ts";
 import { findMerchants, type MerchantRow } from "#access/merchants.ts";
-import { loadReadinessCheckInput, type InstallationReadinessData } from "#access/readiness/readiness-data.ts";
+import {
+  loadReadinessCheckInput,
+  type InstallationForReadinessCheck,
+} from "#access/readiness/readiness-data.ts";
 import {
   type DeliveryAttemptView,
   type DeliveryView,
   type InstallationIdAndEventId,
-  type EventsReadableByInstallation,
+  type InstallationEventLog,
   type EventWithDeliveries,
   findDeliveryAttempts,
   findDeliveries,
@@ -78,8 +81,8 @@ import {
   findEventsReadableByInstallations,
   createInstallationAndEventIdKey,
 } from "#webhooks/delivery-log.ts";
-import { type StoredDeliveryBody, findStoredDeliveryBodies } from "#webhooks/delivery-pages.ts";
-import { type WebhookEventBody, findWebhookEventBodies } from "#webhooks/event-lists.ts";
+import { type DeliveryIdAndBody, findStoredDeliveryBodies } from "#webhooks/delivery-pages.ts";
+import { type EventIdAndBody, findWebhookEventBodies } from "#webhooks/event-lists.ts";
 import {
   findEndpoints,
   findInstallationEndpoints,
@@ -122,7 +125,7 @@ export interface GraphqlDataLoaders {
    * The data for deciding which after-sales options an order has (for example a return), in addition to the
    * order itself.
    */
-  readonly afterSalesFacts: DataLoader<AfterSalesEligibilityLoaderKey, AfterSalesEligibilityFacts, string>;
+  readonly afterSalesFacts: DataLoader<OrderAndEvaluationTime, AfterSalesDataOutsideOrder, string>;
   readonly products: DataLoader<string, ProductAggregate | null>;
   /** The id of a variant's product, by variant id. */
   readonly productIdsOfVariants: DataLoader<string, string | null>;
@@ -148,7 +151,7 @@ export interface GraphqlDataLoaders {
   readonly installations: DataLoader<string, InstallationRow>;
   readonly apiKeys: DataLoader<string, ApiKeyRow>;
   /** The data for an installation's readiness checks, by installation id. */
-  readonly readinessFacts: DataLoader<string, InstallationReadinessData>;
+  readonly readinessFacts: DataLoader<string, InstallationForReadinessCheck>;
   readonly oauthGrants: DataLoader<string, OauthGrantRow>;
   /** OAuth grants by id; null if the grant was deleted after its retention period. */
   readonly retainedGrants: DataLoader<string, OauthGrantRow | null>;
@@ -178,15 +181,15 @@ export interface GraphqlDataLoaders {
   /** The data for signed example requests (the signature fixture) of a webhook endpoint, by endpoint id. */
   readonly signatureFixtures: DataLoader<string, EndpointWithEncryptedSecrets | null>;
   /** The event log of an installation, by installation id. */
-  readonly webhookLogs: DataLoader<string, EventsReadableByInstallation>;
+  readonly webhookLogs: DataLoader<string, InstallationEventLog>;
   readonly webhookEvents: DataLoader<InstallationIdAndEventId, EventWithDeliveries | null, string>;
   readonly webhookDeliveries: DataLoader<string, DeliveryView | null>;
   /** The webhook deliveries of an event, for all installations, by event id. */
   readonly deliveriesOfEvents: DataLoader<string, DeliveryView[]>;
   /** The stored body of a webhook event that contains the whole object, not only its id; by event id. */
-  readonly eventBodies: DataLoader<string, WebhookEventBody | null>;
+  readonly eventBodies: DataLoader<string, EventIdAndBody | null>;
   /** The stored body of a webhook delivery, by delivery id. */
-  readonly webhookBodies: DataLoader<string, StoredDeliveryBody | null>;
+  readonly webhookBodies: DataLoader<string, DeliveryIdAndBody | null>;
   /** The attempts of a webhook delivery, by delivery id. */
   readonly webhookAttempts: DataLoader<string, DeliveryAttemptView[]>;
 }
@@ -195,7 +198,7 @@ export interface GraphqlDataLoaders {
  * The key of the loader of `afterSalesFacts`: an order, and the time for which the order's after-sales
  * options are decided.
  */
-export interface AfterSalesEligibilityLoaderKey {
+export interface OrderAndEvaluationTime {
   readonly order: OrderAggregate;
   readonly now: Date;
 }
@@ -338,8 +341,8 @@ function createPublicProductLoader(db: Database, clock: Clock): GraphqlDataLoade
  */
 async function loadAfterSalesFacts(
   db: Database,
-  keys: readonly AfterSalesEligibilityLoaderKey[],
-): Promise<AfterSalesEligibilityFacts[]> {
+  keys: readonly OrderAndEvaluationTime[],
+): Promise<AfterSalesDataOutsideOrder[]> {
   const now = keys[0]?.now ?? new Date(0);
   const orders = keys.map(({ order }) => order);
   const found = await loadAfterSalesEligibilityFactsByOrder(db, orders, now);

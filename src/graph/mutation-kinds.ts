@@ -5,9 +5,9 @@
  */
 import type { InstallationOrApiKeyEvent } from "#access/credential-changes.ts";
 import type { AccessManagementCommandContext } from "#access/keys/manage-keys.ts";
-import { isIntegratorViewer } from "#access/viewer.ts";
+import { isApiKeyOrOauthViewer } from "#access/viewer.ts";
 import type { CartCommandContext } from "#commerce/carts/change-cart.ts";
-import { createCartLockAndPreload } from "#commerce/carts/open-cart.ts";
+import { createCartLockAndPreloadQuery } from "#commerce/carts/open-cart.ts";
 import type { CheckoutSessionCommandContext } from "#commerce/checkout/change-session.ts";
 import type { MerchantCommandContext } from "#commerce/command-context.ts";
 import type { ExportCommandContext } from "#commerce/exports/export-jobs.ts";
@@ -17,8 +17,8 @@ import type { EncryptionKeyring } from "#foundation/encryption.ts";
 import { createFailure, type FailureCode } from "#foundation/failure.ts";
 import type { EndpointCommandContext } from "#webhooks/endpoints/change-endpoint.ts";
 import { type EventCause, runFunctionAndInsertOutboxEvents } from "#webhooks/outbox.ts";
-import type { ReplayCommandContext } from "#webhooks/replay-delivery.ts";
-import { publishInstallationAccessEvents } from "./access/access-events.ts";
+import type { DeliveryReplayCommandContext } from "#webhooks/replay-delivery.ts";
+import { publishInstallationAndApiKeyEvents } from "./access/access-events.ts";
 import {
   type CallerKind,
   getCallerKindOfViewer,
@@ -28,10 +28,14 @@ import {
   getCallerMerchantId,
   merchantReaders,
   checkoutPagesAndFrontends,
-  resolveMerchantId,
-  getInternalCredentialId,
+  resolveMerchantIdOfRequest,
+  getInternalTokenOrStaffId,
 } from "./context.ts";
-import type { MutationAuthorizer, MutationKindOptions, MutationRowLockFinder } from "./mutation-options.ts";
+import type {
+  MutationAuthorizer,
+  OptionsSharedByMutationKind,
+  MutationRowLockFinder,
+} from "./mutation-options.ts";
 
 /**
  * Creates the context for commands that change one merchant's data. The events of a command are stored in the
@@ -42,7 +46,7 @@ const createMerchantContext = <Context>(
 ): MutationAuthorizer<Context> => ({
   hasMerchantId: true,
   open: (request, argument) => {
-    const merchantId = resolveMerchantId(request, argument);
+    const merchantId = resolveMerchantIdOfRequest(request, argument);
     return {
       merchantId,
       run: ({ transaction, now }, command) => {
@@ -66,14 +70,14 @@ const createMerchantContext = <Context>(
 });
 
 /** Options of the mutations of a merchant's products, markets and promotions. */
-export const merchantMutationKind: MutationKindOptions<MerchantCommandContext> = {
+export const merchantMutationKind: OptionsSharedByMutationKind<MerchantCommandContext> = {
   context: createMerchantContext((base) => base),
   idempotency: "optional",
   failures: [],
 };
 
 /** Options of the mutations that encrypt and store a secret of a merchant. */
-export const merchantSecretMutationKind: MutationKindOptions<
+export const merchantSecretMutationKind: OptionsSharedByMutationKind<
   MerchantCommandContext & { readonly keyring: EncryptionKeyring }
 > = {
   ...merchantMutationKind,
@@ -93,7 +97,7 @@ const toCartContext = (
 });
 
 /** Options of the mutations that create a cart or change a buyer's saved addresses. */
-export const cartMutationKind: MutationKindOptions<CartCommandContext> = {
+export const cartMutationKind: OptionsSharedByMutationKind<CartCommandContext> = {
   context: createMerchantContext(toCartContext),
   idempotency: "optional",
   failures: [],
@@ -109,7 +113,7 @@ const openCartOfMutation: MutationRowLockFinder = (
   { cartId, code, lines },
 ) =>
   typeof cartId === "string"
-    ? createCartLockAndPreload(services.db, {
+    ? createCartLockAndPreloadQuery(services.db, {
         cartId,
         merchantId,
         now: clock.now(),
@@ -124,7 +128,7 @@ const listVariantIds = (line: unknown): readonly string[] =>
     : [];
 
 /** Options of the mutations of the cart that the argument `cartId` names. */
-export const existingCartMutationKind: MutationKindOptions<CartCommandContext, "cartId"> = {
+export const existingCartMutationKind: OptionsSharedByMutationKind<CartCommandContext, "cartId"> = {
   ...cartMutationKind,
   opening: openCartOfMutation,
   target: { cartId: "The id of the cart, `cart_…`." },
@@ -145,11 +149,11 @@ const toSessionContext = (
 ): CheckoutSessionCommandContext => ({
   ...toCartContext(base, request),
   cancelActor: getEventCause(request).actor,
-  tokenId: getInternalCredentialId(request),
+  tokenId: getInternalTokenOrStaffId(request),
 });
 
 /** Options of the mutations that create a checkout session. */
-export const sessionMutationKind: MutationKindOptions<CheckoutSessionCommandContext> = {
+export const sessionMutationKind: OptionsSharedByMutationKind<CheckoutSessionCommandContext> = {
   context: createMerchantContext(toSessionContext),
   opening: openCartOfMutation,
   idempotency: "optional",
@@ -165,7 +169,10 @@ const endedSessionFailures: readonly FailureCode[] = [
 ];
 
 /** Options of the mutations of the checkout session that the argument `sessionId` names. */
-export const existingSessionMutationKind: MutationKindOptions<CheckoutSessionCommandContext, "sessionId"> = {
+export const existingSessionMutationKind: OptionsSharedByMutationKind<
+  CheckoutSessionCommandContext,
+  "sessionId"
+> = {
   ...sessionMutationKind,
   callers: checkoutPagesAndFrontends,
   target: { sessionId: "The id of the checkout session, `chs_…`." },
@@ -179,7 +186,7 @@ export const existingSessionMutationKind: MutationKindOptions<CheckoutSessionCom
  * Options of the mutations that pay for a checkout session and may place its order. These mutations move
  * money, so the idempotency key is required.
  */
-export const sessionPaymentMutationKind: MutationKindOptions<
+export const sessionPaymentMutationKind: OptionsSharedByMutationKind<
   CheckoutSessionCommandContext & OrderCommandContext,
   "sessionId"
 > = {
@@ -203,14 +210,14 @@ const orderContext = createMerchantContext((base, request): OrderCommandContext 
  */
 const createOrderMutationKind = <On extends string>(
   target: Readonly<Record<On, string>>,
-): MutationKindOptions<OrderCommandContext, On> => ({
+): OptionsSharedByMutationKind<OrderCommandContext, On> => ({
   context: orderContext,
   target,
   failures: ["resource_not_found", "version_conflict", "invalid_state"],
   idempotency: "required",
 });
 
-export const orderMutationKind: MutationKindOptions<OrderCommandContext, "orderId"> = {
+export const orderMutationKind: OptionsSharedByMutationKind<OrderCommandContext, "orderId"> = {
   ...createOrderMutationKind({ orderId: "The id of the order, `ord_…`." }),
   failures: ["order_not_found", "version_conflict", "invalid_state"],
 };
@@ -230,7 +237,7 @@ export const warrantyClaimMutationKind = createOrderMutationKind({
  * Options of the mutations that create or change webhook endpoints. The idempotency key is required, because
  * a mutation that ran twice could send an event twice.
  */
-export const endpointMutationKind: MutationKindOptions<EndpointCommandContext> = {
+export const endpointMutationKind: OptionsSharedByMutationKind<EndpointCommandContext> = {
   context: createMerchantContext(({ merchantId, now, outbox }, request): EndpointCommandContext => {
     const { keyring, render, isLoopbackAllowed } = request.services;
     const installationId = getInstallationId(request);
@@ -250,14 +257,15 @@ export const endpointMutationKind: MutationKindOptions<EndpointCommandContext> =
 };
 
 /** Options of the mutations of the webhook endpoint that the argument `endpointId` names. */
-export const existingEndpointMutationKind: MutationKindOptions<EndpointCommandContext, "endpointId"> = {
-  ...endpointMutationKind,
-  target: { endpointId: "The id of the webhook endpoint, `whe_…`." },
-  failures: ["webhook_endpoint_not_found", "version_conflict"],
-};
+export const existingEndpointMutationKind: OptionsSharedByMutationKind<EndpointCommandContext, "endpointId"> =
+  {
+    ...endpointMutationKind,
+    target: { endpointId: "The id of the webhook endpoint, `whe_…`." },
+    failures: ["webhook_endpoint_not_found", "version_conflict"],
+  };
 
 /** Options of the mutations that send webhook deliveries again. */
-export const replayMutationKind: MutationKindOptions<ReplayCommandContext> = {
+export const replayMutationKind: OptionsSharedByMutationKind<DeliveryReplayCommandContext> = {
   context: createMerchantContext(({ merchantId, now }, request) => ({
     merchantId,
     installationId: getInstallationId(request),
@@ -272,7 +280,7 @@ export const replayMutationKind: MutationKindOptions<ReplayCommandContext> = {
  * Options of the mutations of exports. Exports change no data of the merchant, so analysts may run these
  * mutations.
  */
-export const exportMutationKind: MutationKindOptions<ExportCommandContext> = {
+export const exportMutationKind: OptionsSharedByMutationKind<ExportCommandContext> = {
   context: createMerchantContext(({ merchantId, now }, { services }) => ({
     merchantId,
     now,
@@ -288,7 +296,7 @@ export const exportMutationKind: MutationKindOptions<ExportCommandContext> = {
  * merchant.
  */
 const getInstallationId = ({ viewer }: GraphqlContext): string | null =>
-  isIntegratorViewer(viewer) ? viewer.installationId : null;
+  isApiKeyOrOauthViewer(viewer) ? viewer.installationId : null;
 
 export interface AccessMutationContext extends AccessManagementCommandContext {
   /** Publishes events about installations and API keys in the transaction of the mutation's command. */
@@ -299,7 +307,7 @@ export interface AccessMutationContext extends AccessManagementCommandContext {
  * Options of the mutations of merchants, apps, installations, credentials and staff accounts. A caller that
  * belongs to a merchant can change only that merchant's data.
  */
-export const accessMutationKind: MutationKindOptions<AccessMutationContext> = {
+export const accessMutationKind: OptionsSharedByMutationKind<AccessMutationContext> = {
   context: {
     hasMerchantId: false,
     open: (request) => {
@@ -309,7 +317,7 @@ export const accessMutationKind: MutationKindOptions<AccessMutationContext> = {
         run: async ({ transaction, now }, command) => {
           const events: InstallationOrApiKeyEvent[] = [];
           const changed = await command({ merchantId, now, publish: (more) => void events.push(...more) });
-          await publishInstallationAccessEvents(transaction, events, {
+          await publishInstallationAndApiKeyEvents(transaction, events, {
             now,
             cause: getEventCause(request),
             render: request.services.render,

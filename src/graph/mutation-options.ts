@@ -18,11 +18,11 @@ export interface MutationAuthorizer<Context> {
   readonly open: (
     request: GraphqlContext,
     merchantId: string | null | undefined,
-  ) => AuthorizedMutation<Context>;
+  ) => AuthorizedMutationRunner<Context>;
 }
 
 /** A mutation whose argument `merchantId` has been checked and whose command has not run yet. */
-export interface AuthorizedMutation<Context> {
+export interface AuthorizedMutationRunner<Context> {
   /** The id of the merchant whose data changes; null for data of the platform. */
   readonly merchantId: string | null;
   /** Runs the mutation's command, and then publishes the events of the command's changes. */
@@ -43,13 +43,13 @@ export interface MutationTransactionAndTime {
  * password. For a request with an idempotency key, `mesh/idempotent-document.ts` calls the function before it
  * opens the transaction.
  */
-export type MutationPreparationFunction<Input = unknown, Prepared = unknown> = (
+export type WorkBeforeMutationTransaction<Input = unknown, Prepared = unknown> = (
   input: Input,
   services: GraphqlServices,
 ) => Promise<Prepared>;
 
 /** The options that all mutations of one kind share. */
-export interface MutationKindOptions<Context, Ids extends string = never> {
+export interface OptionsSharedByMutationKind<Context, Ids extends string = never> {
   readonly context: MutationAuthorizer<Context>;
   /** The kinds of callers that may run the mutation; if left out, `staffCallers`. */
   readonly callers?: readonly CallerKind[];
@@ -126,10 +126,10 @@ export interface MutationOptions<
    */
   readonly options?: { readonly input: InputRef<Options>; readonly description: string };
   readonly type: Type;
-  readonly failures: MutationKindOptions<unknown>["failures"];
-  readonly idempotency: MutationKindOptions<unknown>["idempotency"];
+  readonly failures: OptionsSharedByMutationKind<unknown>["failures"];
+  readonly idempotency: OptionsSharedByMutationKind<unknown>["idempotency"];
   readonly check?: (request: GraphqlContext, input: CommandInput<Input, Ids, OptionalIds>) => void;
-  readonly prepare?: MutationPreparationFunction<Input, Prepared>;
+  readonly prepare?: WorkBeforeMutationTransaction<Input, Prepared>;
   readonly opening?: MutationRowLockFinder | undefined;
   /** The command that changes the data. `input.prepared` is the value that `prepare` returned. */
   readonly run: (
@@ -140,7 +140,7 @@ export interface MutationOptions<
 }
 
 /** Computes the mutation's GraphQL result from the return value of its command. Left out if the two are equal. */
-export interface MutationAnswerOption<Changed, Shape> {
+export interface MutationResultMappingOption<Changed, Shape> {
   readonly answer: (request: GraphqlContext, changed: Changed) => Shape | Promise<Shape>;
 }
 
@@ -150,9 +150,12 @@ type UntypedOptions = MutationOptions<object, string, string, unknown, unknown, 
  * `MutationOptions` without type parameters, because TypeScript cannot resolve the conditional types of
  * Pothos for a generic type.
  */
-export interface AnyMutationOptions extends Omit<UntypedOptions, "check" | "prepare" | "run"> {
+export interface MutationOptionsWithoutTypeParameters extends Omit<
+  UntypedOptions,
+  "check" | "prepare" | "run"
+> {
   readonly check?: (request: GraphqlContext, input: object) => void;
-  readonly prepare?: MutationPreparationFunction;
+  readonly prepare?: WorkBeforeMutationTransaction;
   readonly run: (transaction: Transaction, context: unknown, input: object) => Promise<unknown>;
   readonly answer?: (request: GraphqlContext, changed: unknown) => unknown;
 }

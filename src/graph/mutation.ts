@@ -17,10 +17,10 @@ import { builder } from "./builder.ts";
 import { mutationCost } from "./limits.ts";
 import { addArgumentNameToNotFoundError } from "./missing-objects.ts";
 import type {
-  AnyMutationOptions,
-  MutationAnswerOption,
+  MutationOptionsWithoutTypeParameters,
+  MutationResultMappingOption,
   MutationOptions,
-  MutationPreparationFunction,
+  WorkBeforeMutationTransaction,
 } from "./mutation-options.ts";
 import { appendAuditEntryOfMutation } from "./record-mutation.ts";
 import { getCallerKindOfViewer, type GraphqlContext, staffCallers } from "./context.ts";
@@ -31,10 +31,10 @@ type Types = (typeof builder)["$inferSchemaTypes"];
 export const idempotencyKeyArgument = "idempotencyKey";
 
 const idempotencyKeyDescription =
-  "A key that makes retries safe: a second request with the same key and the same content changes " +
-  "nothing and returns the stored first answer. 1 to 255 printable ASCII characters, without space, " +
-  "quotation mark, backslash, comma and semicolon; stored for 7 days. A GraphQL document with " +
-  "an idempotency key must have exactly one root field.";
+  "A key that makes retries safe: a second request with the same key and the same content changes nothing " +
+  "and returns the stored first answer. The key has 1 to 255 printable ASCII characters, without space, " +
+  "quotation mark, backslash, comma and semicolon, and is stored for 7 days. A GraphQL document with an " +
+  "idempotency key must have exactly one root field.";
 
 export function defineMutation<
   Input extends object,
@@ -47,7 +47,7 @@ export function defineMutation<
   Options extends object = never,
 >(
   parts: MutationOptions<Input, Ids, OptionalIds, Context, Prepared, Changed, Type, Options> &
-    MutationAnswerOption<Changed, ShapeFromTypeParam<Types, Type, false>>,
+    MutationResultMappingOption<Changed, ShapeFromTypeParam<Types, Type, false>>,
 ): void;
 export function defineMutation<
   Input extends object,
@@ -69,7 +69,7 @@ export function defineMutation<
     Options
   >,
 ): void;
-export function defineMutation(parts: AnyMutationOptions): void {
+export function defineMutation(parts: MutationOptionsWithoutTypeParameters): void {
   const {
     name,
     description,
@@ -99,8 +99,8 @@ export function defineMutation(parts: AnyMutationOptions): void {
         ...(context.hasMerchantId
           ? ids({
               merchantId:
-                "The id of the merchant, `mer_…`. Required with a platform token; a token of a merchant " +
-                "may leave it out.",
+                "The id of the merchant, `mer_…`. Required with a token of the platform; a token of a " +
+                "merchant may leave it out.",
             })
           : {}),
         ...ids(parts.target, true),
@@ -123,7 +123,11 @@ export function defineMutation(parts: AnyMutationOptions): void {
 }
 
 /** Returns the error codes of a mutation, in addition to `commonMutationFailures`. */
-const listFailures = ({ failures, context, idempotency }: AnyMutationOptions): readonly FailureCode[] => [
+const listFailures = ({
+  failures,
+  context,
+  idempotency,
+}: MutationOptionsWithoutTypeParameters): readonly FailureCode[] => [
   ...failures,
   ...(context.hasMerchantId ? merchantArgumentFailures : []),
   ...(idempotency === "required_or_header" ? keyArgumentFailures : []),
@@ -138,7 +142,7 @@ interface Arguments {
 }
 
 async function runMutation(
-  parts: AnyMutationOptions,
+  parts: MutationOptionsWithoutTypeParameters,
   args: Arguments,
   request: GraphqlContext,
 ): Promise<unknown> {
@@ -180,7 +184,7 @@ type RunInTransaction = <Result>(work: (transaction: Transaction) => Promise<Res
  * database is needed because analysts read from a replica, which refuses writes.
  */
 const inOneTransaction =
-  (parts: AnyMutationOptions, args: Arguments, request: GraphqlContext): RunInTransaction =>
+  (parts: MutationOptionsWithoutTypeParameters, args: Arguments, request: GraphqlContext): RunInTransaction =>
   (work) => {
     const { db, services } = request;
     if (isTransaction(db)) return work(db);
@@ -204,7 +208,7 @@ function createOpening({
   opening,
   context,
   callers = staffCallers,
-}: AnyMutationOptions): OpenFunction | undefined {
+}: MutationOptionsWithoutTypeParameters): OpenFunction | undefined {
   if (opening === undefined) return undefined;
   return (request, { merchantId: named, input, ...ids }) => {
     if (!callers.includes(getCallerKindOfViewer(request.viewer))) return undefined;
@@ -223,7 +227,7 @@ function createOpening({
 const isTransaction = (db: Database): db is Transaction => db.isTransaction;
 
 interface MutationExtension {
-  readonly prepare: MutationPreparationFunction | undefined;
+  readonly prepare: WorkBeforeMutationTransaction | undefined;
   /** Returns the row that the mutation locks and reads when its transaction begins, if there is one. */
   readonly open: OpenFunction | undefined;
   /** The error codes of the mutation, in addition to `commonMutationFailures`. */

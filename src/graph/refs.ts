@@ -21,7 +21,7 @@ import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 import type { CartView, DeliveryOptionView } from "#commerce/carts/render-cart.ts";
 import type { CheckoutSessionView } from "#commerce/checkout/render-session.ts";
 import type { CheckoutSessionAggregate } from "#commerce/checkout/session-aggregate.ts";
-import type { CartTotals, CartPromotionStateView } from "#commerce/carts/render-promotion-state.ts";
+import type { CartTotals, CartPromotionsAndDiscountsView } from "#commerce/carts/render-promotion-state.ts";
 import type { PromotionCodeRow, PromotionRow } from "#commerce/promotions/read-promotions.ts";
 import type { Money } from "#foundation/money.ts";
 import type { Viewer } from "#access/viewer.ts";
@@ -86,7 +86,7 @@ export const InternalTokenRef = builder.objectRef<InternalTokenRow>("InternalTok
 export const MarketRef = builder.objectRef<MarketRow>("Market");
 
 export const CartRef = builder.objectRef<GraphqlCart>("Cart");
-export const PromotionStateRef = builder.objectRef<CartPromotionStateView>("PromotionState");
+export const PromotionStateRef = builder.objectRef<CartPromotionsAndDiscountsView>("PromotionState");
 export const CartTotalsRef = builder.objectRef<CartTotals>("CartTotals");
 export const DeliveryOptionRef = builder.objectRef<DeliveryOptionView>("DeliveryOption");
 export const MaskedAddressRef = builder.objectRef<MaskedAddress>("MaskedAddress");

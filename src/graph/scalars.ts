@@ -87,10 +87,10 @@ const dateTimePattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|
 
 const dateTime = scalar<Date>({
   name: "DateTime",
-  description: "An instant in time.",
+  description: "An instant in time, as RFC 3339 writes it.",
   specifiedByURL: "https://www.rfc-editor.org/rfc/rfc3339",
   jsonSchema: { type: "string", format: "date-time", examples: ["2026-01-31T09:15:00.000Z"] },
-  rule: "RFC 3339; answers are in UTC with milliseconds and Z (24 characters).",
+  rule: "The API returns every time in UTC with milliseconds and the letter Z, 24 characters long.",
   valid: "a time with a time zone as in RFC 3339, for example 2026-01-31T09:15:00Z",
   parse: (value) =>
     typeof value === "string" && dateTimePattern.test(value) && !Number.isNaN(Date.parse(value))
@@ -101,19 +101,19 @@ const dateTime = scalar<Date>({
 
 const date = scalar<string>({
   name: "Date",
-  description: "A calendar day, without a time and a time zone.",
+  description: "A calendar day, without a time or a time zone.",
   specifiedByURL: "https://www.rfc-editor.org/rfc/rfc3339",
   jsonSchema: { type: "string", format: "date", examples: ["2026-01-31"] },
-  rule: "YYYY-MM-DD; the day must exist in the calendar.",
+  rule: "The format is YYYY-MM-DD, and the day must exist in the calendar.",
   valid: "a day that exists in the calendar, as YYYY-MM-DD",
   parse: (value) => (typeof value === "string" && isCalendarDay(value) ? value : undefined),
 });
 
 const minorUnits = scalar<number>({
   name: "MinorUnits",
-  description: "An amount of money in the minor unit of its currency: 1999 is 19.99 EUR.",
+  description: "An amount of money in the smallest unit of its currency: 1999 is 19.99 EUR.",
   jsonSchema: { type: "integer", minimum: -Number.MAX_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER },
-  rule: "An integer between -9007199254740991 and 9007199254740991.",
+  rule: "The amount is an integer between -9007199254740991 and 9007199254740991.",
   valid: "an integer from -9007199254740991 to 9007199254740991",
   parse: (value) => (Number.isSafeInteger(value) ? Number(value) : undefined),
 });
@@ -123,7 +123,7 @@ const currencyCode = scalar<string>({
   description: "The code of a currency, for example EUR.",
   specifiedByURL: "https://www.iso.org/iso-4217-currency-codes.html",
   jsonSchema: { type: "string", pattern: "^[A-Z]{3}$", examples: ["EUR"] },
-  rule: "ISO 4217, three upper-case letters.",
+  rule: "The code has three upper-case letters (ISO 4217).",
   valid: "a currency code of ISO 4217 in three upper-case letters, for example EUR",
   parse: (value) => (typeof value === "string" && isCurrencyCode(value) ? value : undefined),
 });
@@ -134,7 +134,7 @@ const countryCode = scalar<string>({
   specifiedByURL: "https://www.iso.org/iso-3166-country-codes.html",
   jsonSchema: { type: "string", pattern: "^[A-Za-z]{2}$", format: "country-code", examples: ["DE"] },
   failure: "unknown_market",
-  rule: "ISO 3166-1 alpha-2, two letters; answers are in upper case.",
+  rule: "The code has two letters (ISO 3166-1 alpha-2); the API returns them in upper case.",
   valid: "a country code of ISO 3166-1 alpha-2 in two letters, for example DE",
   suggest: formatCountryCodeSuggestion,
   // Changes only ASCII letters to upper case. A general conversion would change ß to SS, which is a valid
@@ -155,7 +155,9 @@ const localeCode = scalar<string>({
     examples: ["de", "en-GB"],
   },
   failure: "invalid_locale",
-  rule: "A BCP 47 tag of at most 35 characters; extension subtags are dropped, answers are in canonical form.",
+  rule:
+    "The tag follows BCP 47 and has at most 35 characters. The service drops extension subtags and returns " +
+    "the tag in canonical form.",
   valid: "a BCP 47 language tag of at most 35 characters, for example de or en-GB",
   parse: (value) => (typeof value === "string" ? parseLocale(value) : undefined),
 });
@@ -170,17 +172,17 @@ const slug = scalar<string>({
     pattern: slugPattern.source,
     examples: ["trail-running-shoe"],
   },
-  rule: "1 to 96 lower-case letters, digits and single hyphens between them.",
+  rule: "The name has 1 to 96 lower-case letters and digits, with single hyphens between them.",
   valid: "1 to 96 lower-case letters, digits and single hyphens between them",
   parse: (value) => (typeof value === "string" && isSlug(value) ? value : undefined),
 });
 
 const url = scalar<string>({
   name: "URL",
-  description: "An absolute URL.",
+  description: "An absolute URL, with a scheme (RFC 3986).",
   specifiedByURL: "https://www.rfc-editor.org/rfc/rfc3986",
   jsonSchema: { type: "string", format: "uri", maxLength: 2048 },
-  rule: "RFC 3986, with a scheme; at most 2048 characters.",
+  rule: "The URL has at most 2048 characters.",
   valid: "an absolute URL of at most 2048 characters",
   parse: (value) =>
     typeof value === "string" && value.length <= 2048 && URL.canParse(value) ? value : undefined,
@@ -194,7 +196,9 @@ const emailAddress = scalar<string>({
   description: "An e-mail address, for example ana@shop.example. The domain may have letters of any script.",
   specifiedByURL: "https://www.rfc-editor.org/rfc/rfc6531",
   jsonSchema: { type: "string" },
-  rule: "A text; a mutation refuses a malformed e-mail address with invalid_field and names the input field.",
+  rule:
+    "A mutation refuses a malformed e-mail address with the error invalid_field, which names the input " +
+    "field.",
   valid: "an e-mail address as a text, for example ana@shop.example",
   parse: text,
 });
@@ -205,8 +209,8 @@ const phoneNumber = scalar<string>({
   specifiedByURL: "https://www.itu.int/rec/T-REC-E.164",
   jsonSchema: { type: "string" },
   rule:
-    "A text in E.164 form, `+` and 7 to 15 digits, unless the field allows more; a mutation refuses a malformed " +
-    "number with invalid_field and names the input field.",
+    "The number is in E.164 form, `+` and 7 to 15 digits, unless the description of a field allows more. A " +
+    "mutation refuses a malformed number with the error invalid_field, which names the input field.",
   valid: "a telephone number as a text, for example +4930123456",
   parse: text,
 });
@@ -215,7 +219,7 @@ const searchText = scalar<string>({
   name: "SearchText",
   description: "The text that a person typed into a search field. An empty text matches everything.",
   jsonSchema: { type: "string", maxLength: 256 },
-  rule: "At most 256 characters after Unicode normalisation (NFC) and trimming.",
+  rule: "The text has at most 256 characters after Unicode normalisation (NFC) and trimming.",
   valid: "a text of at most 256 characters without control characters",
   normalize: (value) => value.normalize("NFC").trim(),
   parse: (value) =>
@@ -228,7 +232,7 @@ const attributeValue = scalar<string | number | boolean | string[]>({
   name: "AttributeValue",
   description: "The value of one attribute of a product.",
   jsonSchema: { type: ["string", "number", "boolean", "array"], items: { type: "string" } },
-  rule: "A text, a number, a boolean or a list of texts.",
+  rule: "The value is a text, a number, a boolean or a list of texts.",
   valid: "a text, a number, a boolean or a list of texts",
   parse: (value) => {
     if (typeof value === "number" && Number.isFinite(value)) return value;
@@ -247,7 +251,7 @@ const stringMap = scalar<Record<string, string>>({
   name: "StringMap",
   description: "A map of names to texts.",
   jsonSchema: { type: "object", additionalProperties: { type: "string" } },
-  rule: "An object whose values are texts.",
+  rule: "The map is a JSON object whose values are texts.",
   valid: "an object whose values are texts",
   parse: (value) => (isStringMap(value) ? value : undefined),
 });
@@ -257,7 +261,7 @@ const json = scalar<unknown>({
   description: "Any JSON value.",
   specifiedByURL: "https://www.rfc-editor.org/rfc/rfc8259",
   jsonSchema: { type: "object" },
-  rule: "RFC 8259.",
+  rule: "The value is as RFC 8259 defines it.",
   valid: "a JSON value",
   parse: (value) => value ?? null,
 });

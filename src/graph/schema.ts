@@ -92,8 +92,8 @@ builder.mutationType({
 });
 builder.subscriptionType({
   description:
-    "The fields that report changes as server-sent events: send a POST request with `Accept: " +
-    "text/event-stream`. The first event has the current state. An event with null is the last one: the " +
+    "The fields that report changes as server-sent events. To subscribe, send a POST request with `Accept: " +
+    "text/event-stream`. The first event has the current state. An event with null is the last event: the " +
     "object does not exist, or the caller may not read it.",
 });
 

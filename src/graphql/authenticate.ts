@@ -10,10 +10,13 @@ import { type InternalTokenOrStaffViewer, isStaffViewer, type InternalTokenViewe
 import { createFailure } from "#foundation/failure.ts";
 import type { GraphqlServices } from "#graph/context.ts";
 import { toClientAddressKey, authenticateRequest, type RouteAuthenticationOptions } from "#http/caller.ts";
-import { type ConsoleStaffLookupOptions, findStaffMemberOfConsoleRequest } from "#http/staff-session.ts";
+import {
+  type ConsoleStaffAuthenticationOptions,
+  findStaffMemberOfConsoleRequest,
+} from "#http/staff-session.ts";
 import { createRateLimitFailure, type RateLimiter } from "#http/rate-limiter.ts";
 
-export interface InternalTokenAuthentication {
+export interface InternalTokenOrStaffAuthenticator {
   /**
    * Verifies the credential of a request. Throws the failure that the request is answered with if the
    * credential is not valid.
@@ -31,15 +34,15 @@ export interface InternalTokenAuthentication {
   readonly recheck: (request: FastifyRequest) => Promise<InternalTokenOrStaffViewer>;
 }
 
-export interface InternalTokenAuthenticationOptions {
+export interface InternalTokenOrStaffAuthenticatorOptions {
   readonly services: Pick<GraphqlServices, "db" | "clock" | "publicUrl">;
   readonly limiter: RateLimiter;
   readonly credentials: CredentialVerifier;
 }
 
-export const createInternalTokenAuthentication = (
-  parts: InternalTokenAuthenticationOptions,
-): InternalTokenAuthentication => ({
+export const createInternalTokenOrStaffAuthenticator = (
+  parts: InternalTokenOrStaffAuthenticatorOptions,
+): InternalTokenOrStaffAuthenticator => ({
   authenticate: authenticationOf({ ...parts, isUse: true, acceptsLinks: false }),
   authenticateDownload: authenticationOf({ ...parts, isUse: true, acceptsLinks: true }),
   recheck: authenticationOf({ ...parts, isUse: false, acceptsLinks: false }),
@@ -51,8 +54,11 @@ function authenticationOf({
   credentials,
   isUse,
   acceptsLinks,
-}: InternalTokenAuthenticationOptions &
-  Pick<ConsoleStaffLookupOptions, "isUse" | "acceptsLinks">): InternalTokenAuthentication["authenticate"] {
+}: InternalTokenOrStaffAuthenticatorOptions &
+  Pick<
+    ConsoleStaffAuthenticationOptions,
+    "isUse" | "acceptsLinks"
+  >): InternalTokenOrStaffAuthenticator["authenticate"] {
   const token: RouteAuthenticationOptions<null, InternalTokenViewer> = {
     limiter,
     publicUrl,
@@ -68,7 +74,7 @@ function authenticationOf({
   // An unknown session secret counts as a failed attempt of the request's network address, in the same
   // counter as wrong tokens.
   const onUnknown = async (request: FastifyRequest): Promise<void> => {
-    const state = await limiter.consume("auth-fail", getRateLimitAddressKey(request));
+    const state = await limiter.consume("auth-fail", getRateLimitKeyOfAddress(request));
     if (state?.isExceeded === true) throw createRateLimitFailure("too_many_failed_attempts", state);
   };
   return async (request) => {
@@ -88,7 +94,7 @@ function authenticationOf({
 }
 
 /** Returns the key of the rate limit counter for the network address of a request. */
-export const getRateLimitAddressKey = ({ ip }: FastifyRequest): string => toClientAddressKey(ip);
+export const getRateLimitKeyOfAddress = ({ ip }: FastifyRequest): string => toClientAddressKey(ip);
 
 /** The data that the Fastify plugin passes to GraphQL Yoga (the GraphQL server library) with each request. */
 export interface YogaServerContext {
@@ -116,7 +122,7 @@ interface AnswerReplay {
  * Declares the properties of requests that this file sets. Properties are used instead of a WeakMap, because
  * the garbage collector needs more time for the entries of a WeakMap.
  */
-export function declareGraphqlRequestProperties(server: FastifyInstance): void {
+export function decorateRequestsWithGraphqlProperties(server: FastifyInstance): void {
   server.decorateRequest("graphqlViewer", undefined);
   server.decorateRequest("graphqlReplay", undefined);
 }

@@ -10,7 +10,7 @@ import { createFailure, type FailureCode, createFailureWithDetail } from "#found
 import type { GraphqlContext } from "#graph/context.ts";
 import { countRequestAgainstQuota, createRateLimitFailure, type RateLimiter } from "#http/rate-limiter.ts";
 import { getFailureOfGraphqlError } from "#mesh/public-error.ts";
-import { getRateLimitAddressKey } from "./authenticate.ts";
+import { getRateLimitKeyOfAddress } from "./authenticate.ts";
 
 /** Returns true if the caller is a buyer's browser, which sends a publishable token or a buyer session. */
 export const isBrowserCaller = (viewer: InternalTokenOrStaffViewer): boolean =>
@@ -27,7 +27,10 @@ export async function enforceBrowserOriginAndRateLimit(
   limiter: RateLimiter,
 ): Promise<void> {
   if (!isBrowserCaller(viewer)) return;
-  await countRequestAgainstQuota(limiter, reply, { bucket: "browser", key: getRateLimitAddressKey(request) });
+  await countRequestAgainstQuota(limiter, reply, {
+    bucket: "browser",
+    key: getRateLimitKeyOfAddress(request),
+  });
   const { origin } = request.headers;
   const allowed = "tokenId" in viewer ? viewer.allowedOrigins : undefined;
   if (origin === undefined || allowed === undefined || allowed.includes(origin)) return;

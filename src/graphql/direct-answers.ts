@@ -8,13 +8,17 @@ import type { TrustedDocumentFinder } from "#access/trusted-documents.ts";
 import type { InternalTokenOrStaffViewer } from "#access/viewer.ts";
 import type { GraphqlContext } from "#graph/context.ts";
 import type { OpenedMesh } from "#mesh/open-mesh.ts";
-import type { PreparedGraphqlDocument } from "#mesh/prepared-document.ts";
+import type { ParsedAndCompiledGraphqlDocument } from "#mesh/prepared-document.ts";
 import { getRequestViewer } from "./authenticate.ts";
 import { isBrowserCaller } from "./browser-callers.ts";
-import { createPreparedGraphqlDocumentCache } from "./document-caches.ts";
+import { createCompiledGraphqlDocumentCache } from "./document-caches.ts";
 import type { GraphqlDocumentExecutionFunction } from "./execution.ts";
-import { type FailureTranslationServices, type GraphqlHttpAnswer, toGraphqlHttpAnswer } from "./failures.ts";
-import { createRepeatedDocumentPreparer } from "./repeated-texts.ts";
+import {
+  type FailureToGraphqlErrorServices,
+  type GraphqlHttpAnswer,
+  toGraphqlHttpAnswer,
+} from "./failures.ts";
+import { createFrequentDocumentParserAndCompiler } from "./repeated-texts.ts";
 import {
   documentIdParameter,
   isLimitedToTrustedDocuments,
@@ -22,7 +26,7 @@ import {
   readGraphqlUrlParams,
 } from "./trusted-documents.ts";
 
-export interface AnswerWithoutYogaServices extends FailureTranslationServices {
+export interface GraphqlHandlerBypassingYogaServices extends FailureToGraphqlErrorServices {
   readonly prepareDocument: OpenedMesh["prepareDocument"];
   readonly documents: Pick<TrustedDocumentFinder, "find">;
   readonly execute: GraphqlDocumentExecutionFunction;
@@ -49,14 +53,14 @@ export const hasYogaRequestHooks = (plugins: readonly object[]): boolean =>
   plugins.some((plugin) => Object.keys(plugin).some((hook) => !hooksOutsideOfRequests.has(hook)));
 
 /** Returns the answer to a request; undefined if Yoga must answer the request. */
-export type AnswerWithoutYogaFunction = (request: FastifyRequest) => Promise<GraphqlHttpAnswer | undefined>;
+export type GraphqlHandlerBypassingYoga = (request: FastifyRequest) => Promise<GraphqlHttpAnswer | undefined>;
 
-export function createAnswerWithoutYogaFunction(
-  services: AnswerWithoutYogaServices,
-): AnswerWithoutYogaFunction {
+export function createGraphqlHandlerBypassingYoga(
+  services: GraphqlHandlerBypassingYogaServices,
+): GraphqlHandlerBypassingYoga {
   const { execute, contextOf } = services;
   const findTrusted = createTrustedDocumentPreparer(services);
-  const findRepeated = createRepeatedDocumentPreparer(services.prepareDocument);
+  const findRepeated = createFrequentDocumentParserAndCompiler(services.prepareDocument);
   return async (request) => {
     const viewer = getRequestViewer(request);
     const params = request.method === "GET" ? readGraphqlUrlParams(request) : request.body;
@@ -82,13 +86,13 @@ export function createAnswerWithoutYogaFunction(
 function createTrustedDocumentPreparer({
   documents,
   prepareDocument,
-}: Pick<AnswerWithoutYogaServices, "documents" | "prepareDocument">): (
+}: Pick<GraphqlHandlerBypassingYogaServices, "documents" | "prepareDocument">): (
   params: DirectParams,
   viewer: InternalTokenOrStaffViewer,
   request: FastifyRequest,
-) => Promise<PreparedGraphqlDocument | undefined> {
-  const cache = createPreparedGraphqlDocumentCache();
-  const prepare = (sha256: string, text: string): PreparedGraphqlDocument | undefined => {
+) => Promise<ParsedAndCompiledGraphqlDocument | undefined> {
+  const cache = createCompiledGraphqlDocumentCache();
+  const prepare = (sha256: string, text: string): ParsedAndCompiledGraphqlDocument | undefined => {
     const known = cache.get(sha256);
     if (known !== undefined) return known;
     const prepared = prepareDocument(text);

@@ -5,7 +5,7 @@
 import type { DocumentNode } from "graphql";
 import { LRUCache } from "lru-cache";
 import { trustedDocumentLimits } from "#access/trusted-documents.ts";
-import type { PreparedGraphqlDocument } from "#mesh/prepared-document.ts";
+import type { ParsedAndCompiledGraphqlDocument } from "#mesh/prepared-document.ts";
 
 const documentsMax = 1_000;
 /**
@@ -26,7 +26,7 @@ interface TextCache<Value extends object> {
  * Creates two caches for Yoga: one for parsed documents, and one for the errors of documents with syntax
  * errors.
  */
-export const createGraphqlDocumentCaches = (): {
+export const createYogaDocumentCaches = (): {
   readonly documentCache: TextCache<DocumentNode>;
   readonly errorCache: TextCache<Error>;
 } => ({
@@ -59,9 +59,9 @@ const timeMsMax = 10_000;
  * document, so the entry of a document that was removed is not used any more and is dropped after an hour.
  * `onRemoved` is called with the key of a document that the cache has dropped.
  */
-export const createPreparedGraphqlDocumentCache = (
+export const createCompiledGraphqlDocumentCache = (
   onRemoved?: (key: string) => void,
-): LRUCache<string, PreparedGraphqlDocument> =>
+): LRUCache<string, ParsedAndCompiledGraphqlDocument> =>
   new LRUCache({
     max: documentsMax,
     maxSize: programFieldsMax,
@@ -69,5 +69,7 @@ export const createPreparedGraphqlDocumentCache = (
     ttl: unusedMsMax,
     ttlResolution: timeMsMax,
     updateAgeOnGet: true,
-    ...(onRemoved && { dispose: (_document: PreparedGraphqlDocument, key: string) => onRemoved(key) }),
+    ...(onRemoved && {
+      dispose: (_document: ParsedAndCompiledGraphqlDocument, key: string) => onRemoved(key),
+    }),
   });

@@ -66,7 +66,7 @@ interface Entry extends ServerSentEventStream, EventStreamOwner {
   readonly endsAt: number;
 }
 
-export function createServerSentEventStreams({
+export function createServerSentEventStreamManager({
   clock,
   recheck,
 }: ServerSentEventStreamsOptions): ServerSentEventStreams {

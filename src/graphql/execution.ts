@@ -1,6 +1,6 @@
 /** Executes the GraphQL documents of `/graphql` with Mesh, which applies the policies of `.meshrc.yaml`. */
 import type { DocumentNode, ExecutionResult } from "graphql";
-import { convertTemporaryFailureToUnavailable } from "#database/database-errors.ts";
+import { toServiceUnavailableIfTemporary } from "#database/database-errors.ts";
 import { toFailure } from "#foundation/failure.ts";
 import type { GraphqlContext } from "#graph/context.ts";
 import type { RateLimiter } from "#http/rate-limiter.ts";
@@ -19,7 +19,7 @@ export type GraphqlDocumentExecutionFunction = (
   options: GraphqlDocumentRunOptions,
 ) => Promise<ExecutionResult>;
 
-export const createGraphqlDocumentExecutionFunction =
+export const createGraphqlDocumentExecutor =
   (run: OpenedMesh["run"], limiter: RateLimiter): GraphqlDocumentExecutionFunction =>
   async (document, context, options) => {
     try {
@@ -31,7 +31,7 @@ export const createGraphqlDocumentExecutionFunction =
       // after too many wrong promotion codes, and errors of hooks of additional Mesh plugins. A thrown error
       // becomes the failure of the whole answer.
       return {
-        errors: [new PublicGraphqlError(convertTemporaryFailureToUnavailable(toFailure(error)), context)],
+        errors: [new PublicGraphqlError(toServiceUnavailableIfTemporary(toFailure(error)), context)],
       };
     }
   };

@@ -11,7 +11,7 @@ import type { GraphqlContext } from "#graph/context.ts";
 import { getFailuresOfGraphqlResult, PublicGraphqlError } from "#mesh/public-error.ts";
 import { type YogaServerContext, getRequestViewer } from "./authenticate.ts";
 
-export interface FailureTranslationServices {
+export interface FailureToGraphqlErrorServices {
   readonly publicUrl: string;
   readonly log: Log;
   readonly schema: GraphQLSchema;
@@ -21,7 +21,9 @@ export interface FailureTranslationServices {
  * A plugin for the GraphQL server Yoga that converts all errors of a request to failures of the API. These
  * include errors of documents that cannot be parsed or validated.
  */
-export function createFailureTranslationPlugin(services: FailureTranslationServices): Plugin<GraphqlContext> {
+export function createGraphqlErrorConversionPlugin(
+  services: FailureToGraphqlErrorServices,
+): Plugin<GraphqlContext> {
   return {
     onResultProcess(process) {
       const { result, serverContext } = process;
@@ -49,7 +51,7 @@ const answerHeaders = { "content-type": "application/json; charset=utf-8", "cach
 export function toGraphqlHttpAnswer(
   result: ExecutionResult,
   caller: FastifyRequest,
-  services: FailureTranslationServices,
+  services: FailureToGraphqlErrorServices,
 ): GraphqlHttpAnswer {
   if (result.errors === undefined)
     return { status: 200, headers: answerHeaders, body: JSON.stringify(result) };
@@ -66,10 +68,10 @@ export function toGraphqlHttpAnswer(
  * Converts the errors in one result of a subscription to failures of the API. The Yoga plugin cannot do this,
  * because these results are sent as server-sent events and not by Yoga.
  */
-export function translateSubscriptionErrors(
+export function convertSubscriptionErrorsToFailures(
   result: ExecutionResult,
   caller: FastifyRequest,
-  services: FailureTranslationServices,
+  services: FailureToGraphqlErrorServices,
 ): object {
   if (result.errors === undefined) return result;
   const { errors } = publicErrors(result, caller, services);
@@ -89,7 +91,7 @@ const rolesWithoutSuggestions: ReadonlySet<string> = new Set(["storefront", "bro
 function publicErrors(
   result: ExecutionResult,
   caller: FastifyRequest,
-  { publicUrl, log, schema }: FailureTranslationServices,
+  { publicUrl, log, schema }: FailureToGraphqlErrorServices,
 ): { errors: PublicGraphqlError[]; status: number } {
   const suggests = !rolesWithoutSuggestions.has(getRequestViewer(caller)?.role ?? "");
   const failures = getFailuresOfGraphqlResult(result, { suggests, schema });

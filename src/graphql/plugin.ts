@@ -9,7 +9,7 @@ import type { ExecutionArgs } from "graphql";
 import { createYoga, type Plugin } from "graphql-yoga";
 import type { TrustedDocumentFinder } from "#access/trusted-documents.ts";
 import { getBuyerSessionOfViewer, type InternalTokenOrStaffViewer } from "#access/viewer.ts";
-import { convertTemporaryFailureToUnavailable } from "#database/database-errors.ts";
+import { toServiceUnavailableIfTemporary } from "#database/database-errors.ts";
 import {
   createFailure,
   createFailureWithDetail,
@@ -29,11 +29,11 @@ import {
 } from "#graph/context.ts";
 import type { OpenedMesh } from "#mesh/open-mesh.ts";
 import {
-  getRateLimitAddressKey,
-  type InternalTokenAuthentication,
+  getRateLimitKeyOfAddress,
+  type InternalTokenOrStaffAuthenticator,
   addCredentialIdToRequestLog,
   createIdempotentReplayRecorder,
-  declareGraphqlRequestProperties,
+  decorateRequestsWithGraphqlProperties,
   isReplayedIdempotentAnswer,
   setRequestViewer,
   getRequestViewer,
@@ -41,19 +41,16 @@ import {
 } from "./authenticate.ts";
 import { enforceBrowserOriginAndRateLimit } from "./browser-callers.ts";
 import {
-  createAnswerWithoutYogaFunction,
-  type AnswerWithoutYogaFunction,
+  createGraphqlHandlerBypassingYoga,
+  type GraphqlHandlerBypassingYoga,
   hasYogaRequestHooks,
 } from "./direct-answers.ts";
 import { createCorsHeaderSetter, type CorsOriginChecker } from "./cors.ts";
-import { createGraphqlDocumentCaches } from "./document-caches.ts";
+import { createYogaDocumentCaches } from "./document-caches.ts";
+import { createGraphqlDocumentExecutor, type GraphqlDocumentExecutionFunction } from "./execution.ts";
+import { createGraphqlErrorConversionPlugin } from "./failures.ts";
 import {
-  createGraphqlDocumentExecutionFunction,
-  type GraphqlDocumentExecutionFunction,
-} from "./execution.ts";
-import { createFailureTranslationPlugin } from "./failures.ts";
-import {
-  createServerSentEventStreams,
+  createServerSentEventStreamManager,
   type ServerSentEventStreams,
   sendSubscriptionResults,
 } from "./event-streams.ts";
@@ -68,7 +65,7 @@ import {
 import {
   recordEventStreamAcceptHeader,
   getSubscriptionResultStream,
-  createSubscriptionPlugin,
+  createGraphqlSubscriptionPlugin,
 } from "./subscriptions.ts";
 
 export interface GraphqlPluginOptions {
@@ -81,7 +78,7 @@ export interface GraphqlPluginOptions {
    * or in the allowed origins of a publishable token.
    */
   readonly isPageAllowed: CorsOriginChecker;
-  readonly authentication: InternalTokenAuthentication;
+  readonly authentication: InternalTokenOrStaffAuthenticator;
   readonly trustedDocuments: Pick<TrustedDocumentFinder, "find">;
 }
 
@@ -90,8 +87,8 @@ const bytesMaxOf = ({ role }: InternalTokenOrStaffViewer): number =>
   (role === "admin" || role === "operator" ? 8 : 1) * mebibyte;
 
 export const graphqlPlugin: FastifyPluginAsync<GraphqlPluginOptions> = async (server, options) => {
-  declareGraphqlRequestProperties(server);
-  const streams = createServerSentEventStreams({
+  decorateRequestsWithGraphqlProperties(server);
+  const streams = createServerSentEventStreamManager({
     clock: options.services.clock,
     recheck: options.authentication.recheck,
   });
@@ -100,7 +97,7 @@ export const graphqlPlugin: FastifyPluginAsync<GraphqlPluginOptions> = async (se
     options.services.watch?.close();
     done();
   });
-  const execute = createGraphqlDocumentExecutionFunction(options.mesh.run, options.limiter);
+  const execute = createGraphqlDocumentExecutor(options.mesh.run, options.limiter);
   const yoga = createGraphYoga(options, streams, execute);
   const answerDirectly = directAnswersOf(options, execute);
   const preflight = createCorsHeaderSetter(options.isPageAllowed);
@@ -176,12 +173,12 @@ function addReplayHeader(request: FastifyRequest, reply: FastifyReply): void {
 function directAnswersOf(
   { mesh, services, log, limiter, trustedDocuments: documents }: GraphqlPluginOptions,
   execute: GraphqlDocumentExecutionFunction,
-): AnswerWithoutYogaFunction | undefined {
+): GraphqlHandlerBypassingYoga | undefined {
   if (hasYogaRequestHooks(mesh.serverPlugins)) return undefined;
   const { schema, prepareDocument } = mesh;
   const { publicUrl } = services;
   const contextOf = contextsOf({ services, limiter });
-  return createAnswerWithoutYogaFunction({
+  return createGraphqlHandlerBypassingYoga({
     prepareDocument,
     documents,
     execute,
@@ -223,7 +220,7 @@ function callerDetailsOf(
   viewer: InternalTokenOrStaffViewer,
   limiter: RateLimiter,
 ): GraphqlContextOptions {
-  const client = getRateLimitAddressKey(request);
+  const client = getRateLimitKeyOfAddress(request);
   return {
     viewer,
     requestId: request.id,
@@ -250,17 +247,17 @@ function createGraphYoga(
     landingPage: false,
     cors: false,
     logging: false,
-    // Yoga's own masking of error messages is off, because `createFailureTranslationPlugin` converts every
+    // Yoga's own masking of error messages is off, because `createGraphqlErrorConversionPlugin` converts every
     // error and hides the messages of unknown errors.
     maskedErrors: false,
     context: ({ caller }) => contextOf(caller),
-    parserAndValidationCache: createGraphqlDocumentCaches(),
+    parserAndValidationCache: createYogaDocumentCaches(),
     extraParamNames: [documentIdParameter],
     plugins: [
       createTrustedDocumentPlugin(trustedDocuments),
       ...mesh.serverPlugins,
       executeThroughMesh(execute),
-      createSubscriptionPlugin({
+      createGraphqlSubscriptionPlugin({
         schema,
         run,
         streams,
@@ -270,7 +267,7 @@ function createGraphYoga(
         publicUrl: services.publicUrl,
         log,
       }),
-      createFailureTranslationPlugin({ publicUrl: services.publicUrl, log, schema }),
+      createGraphqlErrorConversionPlugin({ publicUrl: services.publicUrl, log, schema }),
     ] as Plugin<GraphqlContext>[],
   });
 }
@@ -321,7 +318,7 @@ function toHttpFailure(error: unknown): Failure {
   if (status === 413) return createFailure("request_too_large");
   if (status === 415) return createFailure("unsupported_media_type");
   if (status === 400) return createFailure("malformed_request");
-  return convertTemporaryFailureToUnavailable(toFailure(error));
+  return toServiceUnavailableIfTemporary(toFailure(error));
 }
 
 /**

@@ -4,10 +4,16 @@
  * been sent several times, because compiling a text takes as much CPU time as many executions.
  */
 import type { LRUCache } from "lru-cache";
-import type { GraphqlDocumentPreparer, PreparedGraphqlDocument } from "#mesh/prepared-document.ts";
-import { createCacheKeyedByDocumentText, createPreparedGraphqlDocumentCache } from "./document-caches.ts";
+import type {
+  GraphqlDocumentParserAndCompiler,
+  ParsedAndCompiledGraphqlDocument,
+} from "#mesh/prepared-document.ts";
+import { createCacheKeyedByDocumentText, createCompiledGraphqlDocumentCache } from "./document-caches.ts";
 
-/** The request with which a text is prepared: the earlier requests with the same text run without it. */
+/**
+ * A GraphQL text is prepared (parsed and compiled once for later requests) when it arrives for the fourth
+ * time.
+ */
 export const preparedFromRequest = 4;
 
 interface TextUses {
@@ -18,16 +24,18 @@ interface TextUses {
  * Counts a request with the text of a document. Returns the prepared document if the text has been sent often
  * enough; undefined if it has not, or if it is no valid query that can be compiled.
  */
-export type RepeatedDocumentPreparer = (text: string) => PreparedGraphqlDocument | undefined;
+export type FrequentDocumentParserAndCompiler = (
+  text: string,
+) => ParsedAndCompiledGraphqlDocument | undefined;
 
-export function createRepeatedDocumentPreparer(
-  prepareDocument: GraphqlDocumentPreparer,
-): RepeatedDocumentPreparer {
+export function createFrequentDocumentParserAndCompiler(
+  prepareDocument: GraphqlDocumentParserAndCompiler,
+): FrequentDocumentParserAndCompiler {
   const uses = createCacheKeyedByDocumentText<TextUses>();
   // When a document is removed, its text is counted from the start. A client that sends more documents than
   // the cache can keep therefore does not cause a compilation with each request.
-  const prepared: LRUCache<string, PreparedGraphqlDocument> = createPreparedGraphqlDocumentCache((text) =>
-    uses.delete(text),
+  const prepared: LRUCache<string, ParsedAndCompiledGraphqlDocument> = createCompiledGraphqlDocumentCache(
+    (text) => uses.delete(text),
   );
   return (text) => {
     const known = prepared.get(text);

@@ -18,13 +18,13 @@ import {
 } from "graphql";
 import type { Plugin } from "graphql-yoga";
 import { getCredentialIdOfViewer, type InternalTokenOrStaffViewer } from "#access/viewer.ts";
-import { convertTemporaryFailureToUnavailable } from "#database/database-errors.ts";
+import { toServiceUnavailableIfTemporary } from "#database/database-errors.ts";
 import { Failure, createFailureWithDetail, toFailure } from "#foundation/failure.ts";
 import type { GraphqlContext } from "#graph/context.ts";
 import { requireNoControlCharacters } from "#mesh/clean-text.ts";
 import {
   getChargedGraphqlCostPoints,
-  measureGraphqlQueryCost,
+  measureGraphqlQueryCostAndLimit,
   requireQueryCostWithinLimit,
 } from "#mesh/plugins/limits.ts";
 import { PublicGraphqlError } from "#mesh/public-error.ts";
@@ -36,9 +36,9 @@ import type {
   SubscriptionResultStream,
   SubscriptionResultWithLastFlag,
 } from "./event-streams.ts";
-import { type FailureTranslationServices, translateSubscriptionErrors } from "./failures.ts";
+import { type FailureToGraphqlErrorServices, convertSubscriptionErrorsToFailures } from "./failures.ts";
 
-export interface SubscriptionServices extends FailureTranslationServices {
+export interface SubscriptionServices extends FailureToGraphqlErrorServices {
   readonly schema: GraphQLSchema;
   readonly run: GraphqlDocumentRunner;
   readonly streams: ServerSentEventStreams;
@@ -70,7 +70,7 @@ export function recordEventStreamAcceptHeader(caller: FastifyRequest): void {
   if (/\btext\/event-stream\b/i.test(caller.headers.accept ?? "")) accepting.add(caller);
 }
 
-export function createSubscriptionPlugin(services: SubscriptionServices): Plugin<GraphqlContext> {
+export function createGraphqlSubscriptionPlugin(services: SubscriptionServices): Plugin<GraphqlContext> {
   return {
     onSubscribe({ args, setSubscribeFn }) {
       setSubscribeFn(async () => {
@@ -98,7 +98,7 @@ async function begin(args: Subscribing, services: SubscriptionServices): Promise
   if (!accepting.has(caller)) throw notAccepted();
   requireNoControlCharacters(args);
   requireRoot(args);
-  const cost = measureGraphqlQueryCost({ ...args, schema: services.schema });
+  const cost = measureGraphqlQueryCostAndLimit({ ...args, schema: services.schema });
   requireQueryCostWithinLimit(cost);
   const payment = await args.contextValue.spendCost?.(getChargedGraphqlCostPoints(cost));
   if (payment?.refusal !== undefined) throw payment.refusal;
@@ -115,7 +115,7 @@ async function begin(args: Subscribing, services: SubscriptionServices): Promise
       renderStepResult(step, args, services);
     const renderEnd = (reason: unknown): object | undefined =>
       reason instanceof Failure
-        ? translateSubscriptionErrors(
+        ? convertSubscriptionErrorsToFailures(
             { errors: [asPublicError(reason, args.contextValue)] },
             caller,
             services,
@@ -188,7 +188,7 @@ async function renderStepResult(
   const { caller } = args.contextValue;
   const result = await runStep(step, args, services);
   const isLast = Object.values(result.data ?? {}).every((value) => value === null);
-  return { result: translateSubscriptionErrors(result, caller, services), isLast };
+  return { result: convertSubscriptionErrorsToFailures(result, caller, services), isLast };
 }
 
 /** Executes a subscription's document for one event, with the caller's permissions at the time of the event. */
@@ -209,7 +209,7 @@ async function runStep(
     // Returns the error as a result, because a thrown error would end the stream without a reason for the
     // client.
     return {
-      errors: [asPublicError(convertTemporaryFailureToUnavailable(toFailure(error)), args.contextValue)],
+      errors: [asPublicError(toServiceUnavailableIfTemporary(toFailure(error)), args.contextValue)],
     };
   }
 }

@@ -14,7 +14,7 @@ import {
   type TrustedDocumentFinder,
 } from "#access/trusted-documents.ts";
 import type { InternalTokenOrStaffViewer } from "#access/viewer.ts";
-import { convertTemporaryFailureToUnavailable } from "#database/database-errors.ts";
+import { toServiceUnavailableIfTemporary } from "#database/database-errors.ts";
 import { createFailure, type Failure, createFailureWithDetail, toFailure } from "#foundation/failure.ts";
 import type { GraphqlContext } from "#graph/context.ts";
 import { parseJsonBody } from "#http/body.ts";
@@ -75,7 +75,7 @@ export const createTrustedDocumentPlugin = (
       const { [documentIdParameter]: _id, ...rest } = given;
       setParams({ ...rest, query: document });
     } catch (error) {
-      throw new GraphQLError("", { originalError: convertTemporaryFailureToUnavailable(toFailure(error)) });
+      throw new GraphQLError("", { originalError: toServiceUnavailableIfTemporary(toFailure(error)) });
     }
   },
 });

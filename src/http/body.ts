@@ -104,8 +104,8 @@ const memberCountFailure = (): Error =>
   createFailure("invalid_json", { message: `An object of the body has more than ${membersMax} members.` });
 
 /**
- * Returns the number of members of a valid JSON body with more than `least` colons; otherwise returns
- * `least`. Every member has a colon, and counting colons is faster than counting members.
+ * Counts the members of a valid JSON body. Every member has a colon, and counting colons is faster. So if the
+ * body has at most `least` colons, returns `least` without counting the members.
  */
 function countMembersIfAbove(least: number, bytes: Uint8Array): number {
   let colons = 0;

@@ -9,7 +9,7 @@ import {
   addWwwAuthenticateChallenges,
   type WwwAuthenticateChallengeOptions,
   authSchemes,
-  type AccessTokenAuthScheme,
+  type BearerOrDpopScheme,
 } from "#access/authorization.ts";
 import { createFailure, Failure } from "#foundation/failure.ts";
 import type { RateLimitBucket } from "#access/viewer.ts";
@@ -42,7 +42,7 @@ export function getHttpHeaderValues(request: FastifyRequest, name: string): stri
 const authorizationForm = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+) +([0-9A-Za-z._~+/-]+=*)$/;
 
 export interface ParsedAuthorizationHeader {
-  readonly scheme: AccessTokenAuthScheme;
+  readonly scheme: BearerOrDpopScheme;
   readonly token: string;
 }
 

@@ -7,7 +7,7 @@
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { convertTemporaryFailureToUnavailable } from "#database/database-errors.ts";
+import { toServiceUnavailableIfTemporary } from "#database/database-errors.ts";
 import {
   createFailure,
   createFailureWithDetail,
@@ -43,7 +43,7 @@ export function toPublicFailure(error: unknown, bodyBytesMax?: number): Failure 
     if (code === "unsupported_media_type") return createMediaTypeFailure();
     if (code !== undefined) return createFailure(code);
   }
-  return convertTemporaryFailureToUnavailable(toFailure(error));
+  return toServiceUnavailableIfTemporary(toFailure(error));
 }
 
 export const createBodyTooLargeFailure = (bytesMax: number): Failure =>

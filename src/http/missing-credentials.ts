@@ -4,7 +4,7 @@
  * of the credentials.
  */
 import type { FastifyRequest } from "fastify";
-import type { AccessTokenAuthScheme } from "#access/authorization.ts";
+import type { BearerOrDpopScheme } from "#access/authorization.ts";
 import { createFailure, type Failure, type FailureDetail } from "#foundation/failure.ts";
 
 /** Names of headers in which other APIs expect a key, spelled as in the documentation of those APIs. */
@@ -27,7 +27,7 @@ const internalTokenRemedy =
  * Returns the sentence that says which credential a route needs. `schemes` are the authorization schemes that
  * the route accepts.
  */
-function describeCredential(schemes: readonly AccessTokenAuthScheme[]): string {
+function describeCredential(schemes: readonly BearerOrDpopScheme[]): string {
   if (!schemes.includes("bearer")) return "Send the header `Authorization: DPoP` with an OAuth access token.";
   // Routes of the REST API and of AI agents also accept OAuth access tokens; routes of GraphQL do not.
   return schemes.includes("dpop")
@@ -41,7 +41,7 @@ function describeCredential(schemes: readonly AccessTokenAuthScheme[]): string {
  */
 export function createMissingCredentialsFailure(
   { headers, raw }: FastifyRequest,
-  schemes: readonly AccessTokenAuthScheme[],
+  schemes: readonly BearerOrDpopScheme[],
 ): Failure {
   const remedy = describeCredential(schemes);
   const header = Object.keys(otherHeaders).find((name) => headers[name] !== undefined);

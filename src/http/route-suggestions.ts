@@ -115,9 +115,9 @@ function findNearestPaths(parts: readonly string[], known: Iterable<KnownPath>):
 type PartComparison = (given: string, part: string) => number;
 
 /**
- * Creates the function that compares a part of the sent path with a part of a route and returns the cost of
- * the difference. The cost is low if the part of the route is a parameter or a similar word. The cost of a
- * different word exceeds that of one missing and one additional part, so different words are never paired.
+ * Creates the function for the cost of replacing a part of the sent path by a part of a route (an edit
+ * distance over the parts of paths). The cost is low if the part of the route is a parameter or a similar
+ * word. To replace a part by a different word costs more than to remove one part and to insert another.
  */
 function createPartComparison(): PartComparison {
   const costs = new Map<string, number>();

@@ -51,7 +51,7 @@ export const defaultBodyBytesMax = 64 * 1024;
  * The configuration object of a Fastify route. All requests of a route share this object, so it can be the
  * key of a map.
  */
-export type HttpRouteConfig = FastifyRequest["routeOptions"]["config"];
+export type FastifyRouteConfig = FastifyRequest["routeOptions"]["config"];
 
 /**
  * Observes requests, for example to count them. Its functions are called when a request begins and when it
@@ -59,7 +59,7 @@ export type HttpRouteConfig = FastifyRequest["routeOptions"]["config"];
  */
 export interface HttpRequestObserver {
   readonly began: (request: FastifyRequest, reply: FastifyReply) => void;
-  readonly answered: (request: FastifyRequest, reply: FastifyReply, route: HttpRouteConfig) => void;
+  readonly answered: (request: FastifyRequest, reply: FastifyReply, route: FastifyRouteConfig) => void;
 }
 
 export interface HttpServerOptions extends ErrorResponseServices {

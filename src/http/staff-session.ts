@@ -21,7 +21,7 @@ import type { Clock } from "#foundation/clock.ts";
 import { createFailure } from "#foundation/failure.ts";
 import { isSameOriginRequest } from "./body.ts";
 
-export interface ConsoleStaffLookupOptions {
+export interface ConsoleStaffAuthenticationOptions {
   /**
    * True if an action of a person caused the request; false for requests that a page sends by itself, for
    * example the repeated checks of an open stream. Only a request that a person caused extends the staff
@@ -55,7 +55,7 @@ const consoleHeaderValues = new Set(["1", "background"]);
  */
 export async function findStaffMemberOfConsoleRequest(
   request: FastifyRequest,
-  parts: ConsoleStaffLookupOptions,
+  parts: ConsoleStaffAuthenticationOptions,
 ): Promise<StaffViewer | undefined> {
   const { db, clock, publicUrl } = parts;
   const { headers } = request;
@@ -84,7 +84,7 @@ const isOwnLink = (request: FastifyRequest, publicUrl: string): boolean =>
   request.headers["x-commerce-console"] === undefined &&
   request.headers["sec-fetch-site"] === "same-origin" &&
   isSameOriginRequest(request, new URL(publicUrl).origin) &&
-  readConsoleCookie(request, publicUrl) !== undefined;
+  readConsoleSessionCookie(request, publicUrl) !== undefined;
 
 interface FoundSession {
   readonly secret: string;
@@ -93,10 +93,10 @@ interface FoundSession {
 
 async function requireSession(
   request: FastifyRequest,
-  { db, publicUrl, isUse, onUnknown }: ConsoleStaffLookupOptions,
+  { db, publicUrl, isUse, onUnknown }: ConsoleStaffAuthenticationOptions,
   now: Date,
 ): Promise<FoundSession> {
-  const secret = readConsoleCookie(request, publicUrl);
+  const secret = readConsoleSessionCookie(request, publicUrl);
   const session = await findStaffSession(db, secret, now);
   if (secret !== undefined && session !== undefined) return { secret, session };
   if (isUse && hasStaffSessionSecretFormat(secret)) await onUnknown(request);
@@ -128,7 +128,7 @@ const urlHash = (publicUrl: string): string =>
   createHash("sha256").update(publicUrl).digest("hex").slice(0, 8);
 const isSecure = (publicUrl: string): boolean => publicUrl.startsWith("https:");
 
-export function readConsoleCookie({ headers }: FastifyRequest, publicUrl: string): string | undefined {
+export function readConsoleSessionCookie({ headers }: FastifyRequest, publicUrl: string): string | undefined {
   const start = `${consoleCookieName(publicUrl)}=`;
   const pair = headers.cookie?.split(";").find((part) => part.trimStart().startsWith(start));
   return pair?.trim().slice(start.length);
@@ -138,18 +138,18 @@ export function readConsoleCookie({ headers }: FastifyRequest, publicUrl: string
  * Sets the console's session cookie, which lasts until the browser is closed. The session itself can end
  * earlier.
  */
-export function setConsoleCookie(reply: FastifyReply, publicUrl: string, secret: string): void {
+export function setConsoleSessionCookie(reply: FastifyReply, publicUrl: string, secret: string): void {
   void reply.header(
     "set-cookie",
-    `${formatConsoleCookie(publicUrl, secret)}; ${cookieAttributes(publicUrl)}`,
+    `${formatConsoleSessionCookie(publicUrl, secret)}; ${cookieAttributes(publicUrl)}`,
   );
 }
 
 /** Returns the session cookie in the form in which a request sends it: name, `=`, secret. */
-export const formatConsoleCookie = (publicUrl: string, secret: string): string =>
+export const formatConsoleSessionCookie = (publicUrl: string, secret: string): string =>
   `${consoleCookieName(publicUrl)}=${secret}`;
 
-export function clearConsoleCookie(reply: FastifyReply, publicUrl: string): void {
+export function clearConsoleSessionCookie(reply: FastifyReply, publicUrl: string): void {
   void reply.header(
     "set-cookie",
     `${consoleCookieName(publicUrl)}=; expires=Thu, 01 Jan 1970 00:00:00 GMT; ${cookieAttributes(publicUrl)}`,

@@ -5,20 +5,20 @@
  */
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { FastifyInstance, FastifyRequest, LightMyRequestResponse } from "fastify";
-import type { IntegratorViewer } from "#access/viewer.ts";
+import type { ApiKeyOrOauthViewer } from "#access/viewer.ts";
 import { runInternalRequestAsVerifiedViewer } from "#gateway/steps/authorize.ts";
 import {
   bodyArgumentName,
   idempotencyKeyArgumentName,
   languageArgumentName,
-  type McpOperationTool,
+  type RestOperationWithMcpTool,
 } from "./operation-tools.ts";
 
 /** An MCP request and its caller. */
 export interface McpRequestWithViewer {
   readonly request: FastifyRequest;
   /** The verified owner of the request's credential; undefined if the caller sent no credential. */
-  readonly viewer: IntegratorViewer | undefined;
+  readonly viewer: ApiKeyOrOauthViewer | undefined;
 }
 
 /**
@@ -27,7 +27,7 @@ export interface McpRequestWithViewer {
  */
 export async function callRestOperationForMcp(
   server: FastifyInstance,
-  { operation, tool }: McpOperationTool,
+  { operation, tool }: RestOperationWithMcpTool,
   {
     caller,
     args,
@@ -75,7 +75,7 @@ interface OperationArguments {
  * validates them.
  */
 function readArguments(
-  { properties = {}, required = [] }: McpOperationTool["tool"]["inputSchema"],
+  { properties = {}, required = [] }: RestOperationWithMcpTool["tool"]["inputSchema"],
   args: Readonly<Record<string, unknown>>,
 ): OperationArguments | string {
   const names = Object.keys(properties);
@@ -115,7 +115,7 @@ function findBrokenRule(name: string, value: unknown): string | undefined {
  * that no value can change the path to that of another operation.
  */
 function toUrl(
-  { path, parameters }: McpOperationTool["operation"],
+  { path, parameters }: RestOperationWithMcpTool["operation"],
   values: OperationArguments["values"],
 ): string {
   const encoded = path.replaceAll(/\{(\w+)\}/g, (_whole, name: string) =>

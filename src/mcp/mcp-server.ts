@@ -5,7 +5,7 @@
 import { INVALID_PARAMS, ProtocolError, Server } from "@modelcontextprotocol/server";
 import type { FastifyInstance } from "fastify";
 import { callRestOperationForMcp, type McpRequestWithViewer } from "./call-operation.ts";
-import type { McpOperationTool } from "./operation-tools.ts";
+import type { RestOperationWithMcpTool } from "./operation-tools.ts";
 import { listMcpPrompts, renderMcpPrompt } from "./prompts.ts";
 import type { McpResources } from "./resources.ts";
 
@@ -21,7 +21,7 @@ export interface McpServerOptions {
   readonly http: FastifyInstance;
   /** The version of this service, as the MCP server reports it. */
   readonly version: string;
-  readonly tools: ReadonlyMap<string, McpOperationTool>;
+  readonly tools: ReadonlyMap<string, RestOperationWithMcpTool>;
   readonly resources: McpResources;
 }
 

@@ -3,13 +3,13 @@
  * taken from the OpenAPI document, so each operation needs to be described only once, in schema/operations.
  */
 import type { Tool } from "@modelcontextprotocol/server";
-import type { ApiDescription } from "#gateway/api-description.ts";
+import type { RestOperationsAndOpenApiDocument } from "#gateway/api-description.ts";
 import type { RestOperation } from "#gateway/contract.ts";
 import type { JsonSchema } from "#gateway/json-schemas.ts";
 import { getOperationTitle } from "#pages/docs/operation-titles.ts";
 
 /** A REST operation and the MCP tool that calls it. */
-export interface McpOperationTool {
+export interface RestOperationWithMcpTool {
   readonly operation: RestOperation;
   readonly tool: Tool;
 }
@@ -58,7 +58,10 @@ const languageSchema: JsonSchema = {
 };
 
 /** Returns an MCP tool for each REST operation, in the order of the operations. */
-export function createMcpOperationTools({ operations, document }: ApiDescription): McpOperationTool[] {
+export function createMcpOperationTools({
+  operations,
+  document,
+}: RestOperationsAndOpenApiDocument): RestOperationWithMcpTool[] {
   const source = document as unknown as ToolSource;
   return operations.map((operation) => ({ operation, tool: createTool(operation, source) }));
 }

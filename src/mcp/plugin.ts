@@ -6,10 +6,10 @@
 import { createMcpHandler, type McpHttpHandler } from "@modelcontextprotocol/server";
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
 import type { WwwAuthenticateChallengeOptions } from "#access/authorization.ts";
-import { getCredentialIdOfViewer, type IntegratorViewer } from "#access/viewer.ts";
+import { getCredentialIdOfViewer, type ApiKeyOrOauthViewer } from "#access/viewer.ts";
 import { createFailure } from "#foundation/failure.ts";
 import { addPublicUrlToOpenApi } from "#gateway/plugin.ts";
-import type { ApiDescription } from "#gateway/api-description.ts";
+import type { RestOperationsAndOpenApiDocument } from "#gateway/api-description.ts";
 import type { RestGatewayServices } from "#gateway/rest-call.ts";
 import { authenticateApiKeyOrAccessToken } from "#gateway/steps/authorize.ts";
 import { authenticateRequest, toClientAddressKey } from "#http/caller.ts";
@@ -18,17 +18,17 @@ import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import { isLoopbackRequest, isLoopbackUrl } from "#pages/shared/loopback.ts";
 import type { McpRequestWithViewer } from "./call-operation.ts";
 import { createMcpServer } from "./mcp-server.ts";
-import { createMcpOperationTools, type McpOperationTool } from "./operation-tools.ts";
-import { createMcpResources, type McpResourceSource } from "./resources.ts";
+import { createMcpOperationTools, type RestOperationWithMcpTool } from "./operation-tools.ts";
+import { createMcpResources, type McpResourceContentSources } from "./resources.ts";
 
 /** The options of `mcpPlugin`. */
-export interface McpPluginOptions extends Pick<McpResourceSource, "listEventExamples"> {
-  readonly api: ApiDescription;
+export interface McpPluginOptions extends Pick<McpResourceContentSources, "listEventExamples"> {
+  readonly api: RestOperationsAndOpenApiDocument;
   readonly services: McpServices;
 }
 
 type McpServices = Pick<RestGatewayServices, "publicUrl" | "limiter" | "credentials">;
-type ToolMap = ReadonlyMap<string, McpOperationTool>;
+type ToolMap = ReadonlyMap<string, RestOperationWithMcpTool>;
 
 const mcpPath = "/mcp";
 
@@ -109,7 +109,7 @@ async function identifyMcpCaller(
   request: FastifyRequest,
   reply: FastifyReply,
   { services, tools }: Pick<McpRoute, "services" | "tools">,
-): Promise<IntegratorViewer | undefined> {
+): Promise<ApiKeyOrOauthViewer | undefined> {
   const { publicUrl, limiter, credentials } = services;
   const tool = findCalledTool(request.body, tools);
   const isAnonymous = request.headers.authorization === undefined;
@@ -144,13 +144,13 @@ async function identifyMcpCaller(
   return viewer;
 }
 
-const counterOf = (viewer: IntegratorViewer): { bucket: "default"; key: string } => ({
+const counterOf = (viewer: ApiKeyOrOauthViewer): { bucket: "default"; key: string } => ({
   bucket: "default",
   key: getCredentialIdOfViewer(viewer),
 });
 
 /** Returns the tool that a JSON-RPC message calls; undefined for other messages and unknown tools. */
-function findCalledTool(body: unknown, tools: ToolMap): McpOperationTool | undefined {
+function findCalledTool(body: unknown, tools: ToolMap): RestOperationWithMcpTool | undefined {
   if (typeof body !== "object" || body === null) return undefined;
   const { method, params } = body as { method?: unknown; params?: { name?: unknown } | null };
   return method === "tools/call" && typeof params?.name === "string" ? tools.get(params.name) : undefined;

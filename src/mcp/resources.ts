@@ -12,7 +12,7 @@ interface DocumentResource {
   readonly read: () => string;
 }
 
-export interface McpResourceSource {
+export interface McpResourceContentSources {
   readonly publicUrl: string;
   /** The OpenAPI document, in which the public URL of this service is the URL of the server. */
   readonly document: Readonly<Record<string, unknown>>;
@@ -30,7 +30,7 @@ export interface McpResources {
  * Collects the MCP resources. The URI of a resource is the URL under which this service's documentation has
  * the same content.
  */
-export function createMcpResources(source: McpResourceSource): McpResources {
+export function createMcpResources(source: McpResourceContentSources): McpResources {
   let cached: ReadonlyMap<string, DocumentResource> | undefined;
   // The files of the guides are read at the first request for a resource, and not when the process starts.
   const documents = (): ReadonlyMap<string, DocumentResource> =>
@@ -45,7 +45,11 @@ export function createMcpResources(source: McpResourceSource): McpResources {
   };
 }
 
-function listDocuments({ publicUrl, document, listEventExamples }: McpResourceSource): DocumentResource[] {
+function listDocuments({
+  publicUrl,
+  document,
+  listEventExamples,
+}: McpResourceContentSources): DocumentResource[] {
   const guides = readDocsGuides().map(({ name, title, summary, text }) => ({
     resource: {
       uri: `${publicUrl}/docs/guides/${name}`,

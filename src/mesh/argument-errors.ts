@@ -111,7 +111,7 @@ export interface InvalidArgumentOrVariable {
   readonly pointer: string;
 }
 
-export const describeInvalidArgument = (path: readonly string[]): InvalidArgumentOrVariable => {
+export const getArgumentNameAndJsonPointer = (path: readonly string[]): InvalidArgumentOrVariable => {
   const named = withoutInput(path);
   return { text: `"${named.join(".")}"`, pointer: `/${named.join("/")}` };
 };

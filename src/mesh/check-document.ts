@@ -6,7 +6,7 @@ import type { getMesh } from "@graphql-mesh/runtime";
 import { type DocumentNode, GraphQLError, type GraphQLSchema, Kind } from "graphql";
 import type {
   TrustedDocumentChecker,
-  CheckedGraphqlDocument,
+  ValidatedDocumentNameAndOperation,
   GraphqlDocumentError,
 } from "#access/trusted-documents.ts";
 import { queryCostMax } from "#graph/limits.ts";
@@ -14,7 +14,7 @@ import { computeGraphqlDocumentCost } from "./document-cost.ts";
 
 export type MeshInstance = Pick<Awaited<ReturnType<typeof getMesh>>, "getEnveloped" | "schema">;
 
-interface ParsedDocument extends CheckedGraphqlDocument {
+interface ParsedDocument extends ValidatedDocumentNameAndOperation {
   readonly document: DocumentNode;
 }
 
@@ -56,7 +56,9 @@ function toFault({ message, locations }: GraphQLError): GraphqlDocumentError {
 
 const faultOfWhole = (message: string): GraphqlDocumentError => ({ message, line: null, column: null });
 
-function readOnlyOperation({ definitions }: DocumentNode): CheckedGraphqlDocument | GraphqlDocumentError {
+function readOnlyOperation({
+  definitions,
+}: DocumentNode): ValidatedDocumentNameAndOperation | GraphqlDocumentError {
   const [operation, second] = definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION);
   if (operation?.kind !== Kind.OPERATION_DEFINITION || second !== undefined)
     return faultOfWhole("A trusted document must have exactly one operation.");

@@ -34,7 +34,7 @@ import {
   visitWithTypeInfo,
 } from "graphql";
 import { compileQuery, isCompiledQuery } from "graphql-jit";
-import { replaceNamedGraphqlType } from "./contract-schema.ts";
+import { replaceInnermostGraphqlType } from "./contract-schema.ts";
 import type { GraphqlDocumentExecutor } from "./run.ts";
 
 /**
@@ -207,14 +207,14 @@ const enumScalars = new WeakMap<GraphQLEnumType, GraphQLScalarType>();
 function toProgramType(type: GraphQLOutputType): GraphQLOutputType {
   const leaf = getNamedType(type);
   if (isScalarType(leaf))
-    return leaf.extensions["isSentAsIs"] === true ? replaceNamedGraphqlType(type, GraphQLString) : type;
+    return leaf.extensions["isSentAsIs"] === true ? replaceInnermostGraphqlType(type, GraphQLString) : type;
   if (!isEnumType(leaf)) return type;
   let scalar = enumScalars.get(leaf);
   if (scalar === undefined) {
     scalar = new GraphQLScalarType({ name: `${leaf.name}Name`, serialize: (value) => leaf.serialize(value) });
     enumScalars.set(leaf, scalar);
   }
-  return replaceNamedGraphqlType(type, scalar);
+  return replaceInnermostGraphqlType(type, scalar);
 }
 
 interface FieldPlace {

@@ -90,7 +90,7 @@ function withPlainLeaf<Field extends Pick<GraphQLFieldConfig<unknown, unknown>, 
   if (!isScalarType(scalar) || scalar.extensions["isSentAsIs"] !== true) return undefined;
   return {
     ...field,
-    type: replaceNamedGraphqlType(field.type, GraphQLString),
+    type: replaceInnermostGraphqlType(field.type, GraphQLString),
     extensions: { ...field.extensions, scalar },
   };
 }
@@ -104,16 +104,19 @@ export function getOriginalGraphqlFieldType({
   extensions,
 }: Pick<GraphQLField<unknown, unknown>, "type" | "extensions">): GraphQLOutputType {
   const { scalar } = extensions as { readonly scalar?: GraphQLScalarType };
-  return scalar === undefined ? type : replaceNamedGraphqlType(type, scalar);
+  return scalar === undefined ? type : replaceInnermostGraphqlType(type, scalar);
 }
 
 /**
  * Replaces the innermost type of an output type by the given scalar type. List and non-null types around the
  * innermost type are kept.
  */
-export function replaceNamedGraphqlType(type: GraphQLOutputType, leaf: GraphQLScalarType): GraphQLOutputType {
-  if (isNonNullType(type)) return new GraphQLNonNull(replaceNamedGraphqlType(type.ofType, leaf));
-  return isListType(type) ? new GraphQLList(replaceNamedGraphqlType(type.ofType, leaf)) : leaf;
+export function replaceInnermostGraphqlType(
+  type: GraphQLOutputType,
+  leaf: GraphQLScalarType,
+): GraphQLOutputType {
+  if (isNonNullType(type)) return new GraphQLNonNull(replaceInnermostGraphqlType(type.ofType, leaf));
+  return isListType(type) ? new GraphQLList(replaceInnermostGraphqlType(type.ofType, leaf)) : leaf;
 }
 
 /**

@@ -138,7 +138,7 @@ function errorAt({ operation, around }: SelectionScope, message: string): Error 
  * read the objects of webhook events. Fragments are replaced by their fields, and enum values are in lower
  * case.
  */
-export interface MeshDocuments {
+export interface RestAndEventGraphqlDocuments {
   readonly operations: readonly DocumentNode[];
   /**
    * The documents that read the objects of webhook events. The key is the kind of object, for example `cart`,
@@ -160,7 +160,7 @@ interface LoadedDocument {
 export function compileMeshDocuments(
   contractSchema: GraphQLSchema,
   loaded: readonly LoadedDocument[],
-): MeshDocuments {
+): RestAndEventGraphqlDocuments {
   const fragments = collectGraphqlFragments(loaded.map(({ document }) => document));
   const operations: DocumentNode[] = [];
   const events = new Map<string, DocumentNode>();

@@ -20,7 +20,7 @@ import { createFailureWithDetail, type Failure } from "#foundation/failure.ts";
 import { createRequestFingerprint, parseIdempotencyKey } from "#database/idempotency.ts";
 import type { RowLockWithReadQuery } from "#database/transaction.ts";
 import { idempotencyKeyArgument } from "#graph/mutation.ts";
-import { isIntegratorViewer } from "#access/viewer.ts";
+import { isApiKeyOrOauthViewer } from "#access/viewer.ts";
 import { getCallerKindOfViewer, type GraphqlContext, staffCallers } from "#graph/context.ts";
 import type { GraphqlDocumentExecutionArgs } from "./run.ts";
 import { getLowerCaseEnumSchema, isBuiltInGraphqlDocument } from "./contract-schema.ts";
@@ -132,10 +132,10 @@ type Mutation = readonly [node: FieldNode, field: GraphQLField<unknown, unknown>
 const mutations = new WeakMap<DocumentNode, readonly Mutation[]>();
 
 /** The results of the work that a document's mutations do before their transaction begins. */
-export interface MutationPreparationResult {
+export interface MutationPreparationResults {
   /**
    * The result of the last function that ran before the transaction, for example a DNS lookup for a webhook
-   * URL (`MutationPreparationFunction` in `graph/mutation.ts`); undefined if the mutations have no such
+   * URL (`WorkBeforeMutationTransaction` in `graph/mutation.ts`); undefined if the mutations have no such
    * function.
    */
   readonly prepared: unknown;
@@ -143,7 +143,7 @@ export interface MutationPreparationResult {
   readonly lockAndRead: RowLockWithReadQuery | undefined;
 }
 
-const noWork: MutationPreparationResult = { prepared: undefined, lockAndRead: undefined };
+const noWork: MutationPreparationResults = { prepared: undefined, lockAndRead: undefined };
 
 /**
  * Runs the functions that a document's mutations need before their transaction begins, for example a DNS
@@ -151,7 +151,7 @@ const noWork: MutationPreparationResult = { prepared: undefined, lockAndRead: un
  */
 export async function runMutationPreparationFunctions(
   args: GraphqlDocumentExecutionArgs,
-): Promise<MutationPreparationResult> {
+): Promise<MutationPreparationResults> {
   const schema = isBuiltInGraphqlDocument(args.document) ? getLowerCaseEnumSchema(args.schema) : args.schema;
   const found = findMutationsToPrepare(schema, args);
   if (found.length === 0) return noWork;
@@ -178,7 +178,7 @@ export async function runMutationPreparationFunctions(
  * Other callers may not execute the mutation, and must not make the service send network requests.
  */
 const mayPrepare = ({ viewer }: GraphqlContext): boolean =>
-  isIntegratorViewer(viewer) || staffCallers.includes(getCallerKindOfViewer(viewer));
+  isApiKeyOrOauthViewer(viewer) || staffCallers.includes(getCallerKindOfViewer(viewer));
 
 /**
  * Finds the mutations of a document that do work before their transaction, or that name a row to lock. The

@@ -15,12 +15,15 @@ import type { Plugin } from "graphql-yoga";
 import type { TrustedDocumentChecker } from "#access/trusted-documents.ts";
 import { createTrustedDocumentChecker } from "./check-document.ts";
 import { getLowerCaseEnumSchema } from "./contract-schema.ts";
-import { type MeshDocuments, compileMeshDocuments } from "./documents.ts";
-import { createGraphqlDocumentPreparer, type GraphqlDocumentPreparer } from "./prepared-document.ts";
-import { createGraphqlDocumentRunner, type GraphqlDocumentRunner } from "./run.ts";
+import { type RestAndEventGraphqlDocuments, compileMeshDocuments } from "./documents.ts";
+import {
+  createGraphqlDocumentParserAndCompiler,
+  type GraphqlDocumentParserAndCompiler,
+} from "./prepared-document.ts";
+import { createMeshDocumentRunner, type GraphqlDocumentRunner } from "./run.ts";
 
 /** GraphQL Mesh after it has loaded its configuration: the schemas, the documents and the plugins. */
-export interface OpenedMesh extends MeshDocuments {
+export interface OpenedMesh extends RestAndEventGraphqlDocuments {
   /** The GraphQL schema that combines all sources of `.meshrc.yaml`, as `/graphql` serves it. */
   readonly schema: GraphQLSchema;
   /**
@@ -30,7 +33,7 @@ export interface OpenedMesh extends MeshDocuments {
   readonly contractSchema: GraphQLSchema;
   readonly run: GraphqlDocumentRunner;
   readonly checkDocument: TrustedDocumentChecker;
-  readonly prepareDocument: GraphqlDocumentPreparer;
+  readonly prepareDocument: GraphqlDocumentParserAndCompiler;
   /**
    * The Mesh plugins for a GraphQL server that executes documents with `run`. Each plugin contains only its
    * hooks for parsing, validation, requests and results. Its other hooks are left out, because `run` calls
@@ -46,7 +49,7 @@ const projectFolder = fileURLToPath(new URL("../../", import.meta.url));
  * Opens GraphQL Mesh with the file `.meshrc.yaml` in the folder `dir`. Paths in the file are relative to
  * `dir`.
  */
-export async function openMesh(dir: string = projectFolder): Promise<OpenedMesh> {
+export async function openGraphqlMesh(dir: string = projectFolder): Promise<OpenedMesh> {
   const config = await readConfiguration(dir);
   const plugins = [...(config.additionalEnvelopPlugins ?? [])] as Plugin[];
   // Removes the plugin that Mesh adds at the end of the list if the configuration lists documents. The plugin
@@ -63,9 +66,9 @@ export async function openMesh(dir: string = projectFolder): Promise<OpenedMesh>
     schema: mesh.schema,
     contractSchema,
     ...compileMeshDocuments(contractSchema, documents),
-    run: createGraphqlDocumentRunner(mesh, plugins),
+    run: createMeshDocumentRunner(mesh, plugins),
     checkDocument: createTrustedDocumentChecker(mesh),
-    prepareDocument: createGraphqlDocumentPreparer(mesh),
+    prepareDocument: createGraphqlDocumentParserAndCompiler(mesh),
     serverPlugins: plugins.map(serverPlugin),
     close: () => mesh.destroy(),
   };

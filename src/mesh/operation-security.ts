@@ -13,7 +13,7 @@ import { formatWwwAuthenticateChallenge } from "#access/authorization.ts";
 import {
   type RateLimitBucket,
   isRateLimitBucket,
-  isIntegratorViewer,
+  isApiKeyOrOauthViewer,
   isPermissionScope,
   type PermissionScope,
   type Viewer,
@@ -21,7 +21,7 @@ import {
 import { type Failure, createFailure } from "#foundation/failure.ts";
 
 /** The kind of credential that callers of a REST operation need. */
-export type OperationSecurity =
+export type RestOperationSecurity =
   | { readonly kind: "anonymous"; readonly bucket: RateLimitBucket }
   /**
    * The REST operation requires an API key or an OAuth access token. `scope` is the scope that the API key or
@@ -32,14 +32,14 @@ export type OperationSecurity =
   | { readonly kind: "oauth"; readonly scope: null; readonly whileSuspended: false };
 
 /** The values of the arguments of a GraphQL directive, by the arguments' names. */
-export type DirectiveArguments = Readonly<Record<string, unknown>>;
+export type GraphqlDirectiveArguments = Readonly<Record<string, unknown>>;
 
 /** Returns the arguments of an operation's directive; undefined if the operation does not have the directive. */
 export function getDirectiveArguments(
   schema: GraphQLSchema,
   node: OperationDefinitionNode,
   name: string,
-): DirectiveArguments | undefined {
+): GraphqlDirectiveArguments | undefined {
   const definition = schema.getDirective(name);
   const use = node.directives?.find((candidate) => candidate.name.value === name);
   return definition && use ? getArgumentValues(definition, use) : undefined;
@@ -60,10 +60,10 @@ export function requireRateLimitBucketName(operation: string, name: unknown): Ra
  * operation's name unless the operation has exactly one of the directives `@anonymous`, `@requires` and
  * `@oauth`.
  */
-export function readOperationSecurity(
+export function readRequiredCredentialOfOperation(
   schema: GraphQLSchema,
   definition: OperationDefinitionNode,
-): OperationSecurity {
+): RestOperationSecurity {
   const id = definition.name?.value ?? "An unnamed operation";
   const [anonymous, requires, oauth] = ["anonymous", "requires", "oauth"].map((name) =>
     getDirectiveArguments(schema, definition, name),
@@ -82,7 +82,7 @@ export function readOperationSecurity(
 
 /** Throws 403 `scope_missing` unless the caller's API key or access token has the scope. */
 export function requireScope(viewer: Viewer, scope: PermissionScope, publicUrl: string): void {
-  if (isIntegratorViewer(viewer) && viewer.scopes.has(scope)) return;
+  if (isApiKeyOrOauthViewer(viewer) && viewer.scopes.has(scope)) return;
   const [credential, scheme] =
     viewer.kind === "oauth" ? (["access token", "dpop"] as const) : (["API key", "bearer"] as const);
   const message = `The ${credential} must have the scope ${scope}.`;
@@ -106,30 +106,30 @@ export function requireScope(viewer: Viewer, scope: PermissionScope, publicUrl: 
  * What a request for a REST document needs: the kind of credential, and whether an idempotency key is
  * required.
  */
-export interface GraphqlDocumentRequirements {
-  readonly security: OperationSecurity;
+export interface RestDocumentSecurityAndIdempotency {
+  readonly security: RestOperationSecurity;
   /** Whether each request for the document must have an idempotency key. */
   readonly isIdempotent: boolean;
 }
 
-const requirementsByDocument = new WeakMap<DocumentNode, GraphqlDocumentRequirements | null>();
+const requirementsByDocument = new WeakMap<DocumentNode, RestDocumentSecurityAndIdempotency | null>();
 
 /**
  * Returns which credential a REST document requires, and whether it requires an idempotency key. Returns null
  * if the document has no directive `@rest`. The directives of each document are read only once.
  */
-export function getGraphqlDocumentRequirements(
+export function getRestDocumentSecurityAndIdempotency(
   schema: GraphQLSchema,
   document: DocumentNode,
   operationName?: string | null,
-): GraphqlDocumentRequirements | null {
+): RestDocumentSecurityAndIdempotency | null {
   const known = requirementsByDocument.get(document);
   if (known !== undefined) return known;
   const definition = getOperationAST(document, operationName);
   const isOperation = definition?.directives?.some(({ name }) => name.value === "rest") === true;
   const found = isOperation
     ? {
-        security: readOperationSecurity(schema, definition),
+        security: readRequiredCredentialOfOperation(schema, definition),
         isIdempotent: getDirectiveArguments(schema, definition, "idempotent") !== undefined,
       }
     : null;
@@ -143,14 +143,14 @@ export function getGraphqlDocumentRequirements(
  * Throws a failure with status 401 or 403 if the caller does not have the credential or the scope that
  * `security` requires.
  */
-export function requireCredentialForGraphqlDocument(
+export function requireCredentialAndScopeOfDocument(
   viewer: Viewer,
-  security: OperationSecurity,
+  security: RestOperationSecurity,
   publicUrl: string,
 ): void {
   if (security.kind === "anonymous") return;
   if (viewer.kind === "internal") throw internalTokenFailure();
-  if (!isIntegratorViewer(viewer)) throw createFailure("credentials_missing");
+  if (!isApiKeyOrOauthViewer(viewer)) throw createFailure("credentials_missing");
   if (security.kind === "oauth" && viewer.kind !== "oauth")
     throw createFailure("oauth_token_invalid", { message: "This operation requires an OAuth access token." });
   if (security.scope !== null) requireScope(viewer, security.scope, publicUrl);

@@ -12,7 +12,7 @@ import { createGraphqlDocumentCostCalculator, type GraphqlDocumentCostCalculator
  * A trusted document that is ready to run. `run` finds the compiled query and the cost of the document by the
  * object in the property `document`.
  */
-export interface PreparedGraphqlDocument {
+export interface ParsedAndCompiledGraphqlDocument {
   readonly document: DocumentNode;
   /** The name of the only operation in the document. */
   readonly name: string;
@@ -26,16 +26,17 @@ export interface PreparedGraphqlDocument {
  * Prepares the text of a trusted document. Returns undefined if the text is not valid, for example because
  * the schema has changed since it was registered.
  */
-export type GraphqlDocumentPreparer = (text: string) => PreparedGraphqlDocument | undefined;
+export type GraphqlDocumentParserAndCompiler = (text: string) => ParsedAndCompiledGraphqlDocument | undefined;
 
-const prepared = new WeakMap<DocumentNode, PreparedGraphqlDocument>();
+const prepared = new WeakMap<DocumentNode, ParsedAndCompiledGraphqlDocument>();
 
 /** Returns the prepared form of a document that a preparer has parsed; undefined for all other documents. */
-export const getPreparedGraphqlDocument = (document: DocumentNode): PreparedGraphqlDocument | undefined =>
-  prepared.get(document);
+export const getParsedAndCompiledGraphqlDocument = (
+  document: DocumentNode,
+): ParsedAndCompiledGraphqlDocument | undefined => prepared.get(document);
 
-export const createGraphqlDocumentPreparer =
-  (mesh: MeshInstance): GraphqlDocumentPreparer =>
+export const createGraphqlDocumentParserAndCompiler =
+  (mesh: MeshInstance): GraphqlDocumentParserAndCompiler =>
   (text) => {
     const checked = parseAndCheckTrustedDocument(mesh, text);
     if (!("document" in checked)) return undefined;

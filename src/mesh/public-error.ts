@@ -4,21 +4,21 @@
  * broken rule. Unknown errors become `internal_error`.
  */
 import { type ExecutionResult, GraphQLError, type GraphQLFormattedError, type GraphQLSchema } from "graphql";
-import { convertTemporaryFailureToUnavailable } from "#database/database-errors.ts";
+import { toServiceUnavailableIfTemporary } from "#database/database-errors.ts";
 import { createFailure, Failure, toErrorResponseBody, toFailure } from "#foundation/failure.ts";
 import {
   createUnknownEnumValueFailure,
   findPathOfInvalidArgument,
   type InvalidArgumentOrVariable,
   addArgumentNameToFailure,
-  describeInvalidArgument,
+  getArgumentNameAndJsonPointer,
 } from "./argument-errors.ts";
 
 /**
  * The values that an error body needs from the request: the id of the request, and the base URL of links to
  * the error documentation.
  */
-export interface ErrorResponseBodyContext {
+export interface RequestIdAndPublicUrl {
   readonly requestId: string;
   readonly publicUrl: string;
 }
@@ -31,7 +31,7 @@ export interface ErrorResponseBodyContext {
 export class PublicGraphqlError extends GraphQLError {
   readonly failure: Failure;
 
-  constructor(failure: Failure, { requestId, publicUrl }: ErrorResponseBodyContext, raised?: unknown) {
+  constructor(failure: Failure, { requestId, publicUrl }: RequestIdAndPublicUrl, raised?: unknown) {
     const { nodes, source, positions, path } = raised instanceof GraphQLError ? raised : {};
     super(failure.message, {
       nodes: nodes ?? null,
@@ -102,7 +102,7 @@ function toResultFailure(error: unknown, options: ErrorConversionOptions): Failu
   const isRaisedByGraphql =
     error instanceof GraphQLError &&
     (original === undefined || original === null || original instanceof GraphQLError);
-  if (!isRaisedByGraphql) return convertTemporaryFailureToUnavailable(toFailure(original));
+  if (!isRaisedByGraphql) return toServiceUnavailableIfTemporary(toFailure(original));
   // For an error in the client's document, the failure has the message of graphql-js, which helps the client
   // to correct the document. The quoted values are removed from the message.
   const isAboutVariable = error.path === undefined && error.message.startsWith("Variable ");
@@ -145,7 +145,7 @@ function findInvalidSubject(error: GraphQLError): InvalidArgumentOrVariable | un
     return { text: `Variable "$${variable}"${path}`, pointer: `/variables/${variable}` };
   }
   const path = isAboutLiteral(error.message) ? findPathOfInvalidArgument(error) : undefined;
-  return path === undefined ? undefined : describeInvalidArgument(path);
+  return path === undefined ? undefined : getArgumentNameAndJsonPointer(path);
 }
 
 const findVariableName = (message: string): string | undefined =>

@@ -46,13 +46,13 @@ type MeshInstance = Pick<Awaited<ReturnType<typeof getMesh>>, "getEnveloped" | "
  * created once and copied into each context. If a plugin has context hooks, Mesh adds the properties to each
  * context itself.
  */
-export function createGraphqlDocumentRunner(
+export function createMeshDocumentRunner(
   { schema, getEnveloped }: MeshInstance,
   configured: readonly GraphqlMeshPlugin[],
 ): GraphqlDocumentRunner {
   // All plugins: those of Mesh, those of `.meshrc.yaml`, and those that these plugins have added.
   // eslint-disable-next-line no-underscore-dangle -- Envelop's name for the list that it calls.
-  const execute = createGraphqlExecutorWithHooks(getEnveloped._plugins as unknown as readonly Plugin[]);
+  const execute = createGraphqlExecutorWithPluginHooks(getEnveloped._plugins as unknown as readonly Plugin[]);
   const extend = configured.some(hasContextHooks)
     ? extendEachContext(getEnveloped)
     : extendFromTemplate(getEnveloped);
@@ -126,7 +126,7 @@ type ExecuteHook = (payload: ExecutePayload) => MaybePromise<DoneHooks | null | 
  * Envelop's own loop is not used, because it allocates 16 KB of memory for each execution, a fifth of what
  * reading a cart allocates. The first plugin sets the executor.
  */
-export function createGraphqlExecutorWithHooks(plugins: readonly Plugin[]): GraphqlDocumentExecutor {
+export function createGraphqlExecutorWithPluginHooks(plugins: readonly Plugin[]): GraphqlDocumentExecutor {
   const hooks = plugins.flatMap(({ onExecute }) =>
     onExecute === undefined ? [] : [onExecute as unknown as ExecuteHook],
   );
@@ -211,7 +211,7 @@ export type GraphqlExecutorOverride = (
  * Creates a Mesh plugin from an execution policy. Plugins are called in the order of `.meshrc.yaml`. Each
  * plugin wraps the executor that the earlier plugins have set, so the last plugin of the list runs first.
  */
-export function createGraphqlExecutorOverridePlugin(policy: GraphqlExecutorOverride): Plugin {
+export function createMeshExecutorWrappingPlugin(policy: GraphqlExecutorOverride): Plugin {
   return {
     onExecute: ({ args, executeFn, setExecuteFn }) => {
       const chosen = policy(

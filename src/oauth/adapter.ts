@@ -9,7 +9,7 @@ import { revokeOauthGrants } from "#access/credential-changes.ts";
 import { findOauthGrants } from "#access/oauth/grants.ts";
 import { findOauthClient, type OauthClientWithApp } from "#access/oauth/oauth-clients.ts";
 import {
-  consumeOauthServerRecord,
+  markOauthServerRecordConsumed,
   deleteOauthServerRecord,
   findOauthServerRecord,
   type ConsumeOauthServerRecordInput,
@@ -26,7 +26,7 @@ import {
 } from "#access/oauth/agent-clients.ts";
 import { integratorScopes } from "#access/viewer.ts";
 import { runInTransaction } from "#database/transaction.ts";
-import { convertTemporaryFailureToUnavailable } from "#database/database-errors.ts";
+import { toServiceUnavailableIfTemporary } from "#database/database-errors.ts";
 import { toFailure } from "#foundation/failure.ts";
 import type { OidcProviderModule } from "./interaction-request.ts";
 import { registrationLifetimeMs, registrationMetadata } from "./agent-registration.ts";
@@ -50,7 +50,7 @@ export function createOidcStorageAdapterFactory(
     try {
       return await work;
     } catch (error) {
-      const { code, status, message } = convertTemporaryFailureToUnavailable(toFailure(error));
+      const { code, status, message } = toServiceUnavailableIfTemporary(toFailure(error));
       throw code === "service_unavailable"
         ? Object.assign(new library.errors.TemporarilyUnavailable(message), { status, statusCode: status })
         : error;
@@ -269,7 +269,7 @@ function itemAdapter(kind: string, services: AdapterServices, library: OidcProvi
       toPayload(await findOauthServerRecord(services, { kind, by: "uid", value: uid, now: clock.now() })),
     consume: async (id) => {
       const now = clock.now();
-      const { isFirstUse, grantId, consumedAt } = await consumeOauthServerRecord(
+      const { isFirstUse, grantId, consumedAt } = await markOauthServerRecordConsumed(
         { db, keyring },
         { kind, id, now, toConsumedRecord: consumedRecordsByKind[kind]?.(now) },
       );

@@ -48,7 +48,7 @@ const keptMetadata: ReadonlySet<string> = new Set([
  * Checks the OAuth client metadata that an AI agent sends, and adds the metadata that is the same for all
  * agents.
  */
-export function createAgentClientMetadataRules({ errors }: OidcProviderModule): ClientRules {
+export function createOauthAgentMetadataRules({ errors }: OidcProviderModule): ClientRules {
   return {
     properties: [registrationMetadata],
     validator: (...[context, , registration, metadata]: ValidatorParameters) => {
@@ -90,7 +90,7 @@ function cleanName(name: unknown): string | undefined {
   return cleaned === "" ? undefined : cleaned;
 }
 
-export interface AgentRegistrationFeatureOptions {
+export interface OauthAgentRegistrationOptions {
   readonly services: Pick<OauthServices, "db" | "clock">;
   /**
    * Counts a fetch of a client metadata document. Returns false if the caller's IP address has caused too
@@ -106,10 +106,10 @@ type AgentFeatures = Pick<
 
 const metadataUrlLengthMax = 500;
 
-export function createAgentRegistrationFeatures({
+export function configureOauthAgentRegistration({
   services: { db, clock },
   mayFetchMetadata,
-}: AgentRegistrationFeatureOptions): AgentFeatures {
+}: OauthAgentRegistrationOptions): AgentFeatures {
   return {
     registration: {
       enabled: true,

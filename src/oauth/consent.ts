@@ -11,13 +11,13 @@ import type { AccessManagementCommandContext } from "#access/keys/manage-keys.ts
 import { findOrStoreOauthAgentClient } from "#access/oauth/agent-clients.ts";
 import { createOauthGrant } from "#access/oauth/grants.ts";
 import {
-  consumeOauthServerRecord,
+  markOauthServerRecordConsumed,
   findOauthServerRecord,
   linkOauthInteractionToGrant,
 } from "#access/oauth/oauth-items.ts";
 import { isPermissionScope, type PermissionScope } from "#access/viewer.ts";
 import type { SignedInStaff } from "#access/people/staff.ts";
-import { runInTransaction, type DatabaseReader, type Transaction } from "#database/transaction.ts";
+import { runInTransaction, type DatabaseOrTransaction, type Transaction } from "#database/transaction.ts";
 import { createFailure, Failure, type FailureCode } from "#foundation/failure.ts";
 import {
   type OauthInteractionRequest,
@@ -82,7 +82,7 @@ async function showConsentForm(
  */
 function findStaffOfInteraction(
   { interaction: { session } }: Pick<OauthInteractionRequest, "interaction">,
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
 ): Promise<SignedInStaff | undefined> {
   return session === undefined ? Promise.resolve(undefined) : findSignedInStaff(reader, session);
 }
@@ -99,7 +99,7 @@ interface InstallationState {
 }
 
 function findInstallationState(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   { merchantId, appId }: { readonly merchantId: string; readonly appId: string | null },
 ): Promise<InstallationState> {
   return reader
@@ -263,7 +263,7 @@ function createGrantOnce(
   const now = services.clock.now();
   const answered = { kind: "Interaction", id: interaction.uid };
   return runInTransaction(services.db, async (transaction) => {
-    const { isFirstUse, grantId } = await consumeOauthServerRecord(
+    const { isFirstUse, grantId } = await markOauthServerRecordConsumed(
       { db: transaction, keyring: services.keyring },
       { ...answered, now },
     );

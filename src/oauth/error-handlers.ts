@@ -3,7 +3,7 @@
  * browser gets a page, an app gets the JSON of RFC 6749.
  */
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
-import { convertTemporaryFailureToUnavailable } from "#database/database-errors.ts";
+import { toServiceUnavailableIfTemporary } from "#database/database-errors.ts";
 import { type Failure, createFailure, getRetryAfterSeconds, toFailure } from "#foundation/failure.ts";
 import { sendOauthPage } from "./interaction-request.ts";
 import type { OauthServices } from "./oauth-services.ts";
@@ -49,7 +49,7 @@ function toRequestFailure(error: unknown): Failure {
   const status = (error as Partial<FastifyError>).statusCode ?? 500;
   return status < 500
     ? createFailure("malformed_request", { cause: error })
-    : convertTemporaryFailureToUnavailable(toFailure(error));
+    : toServiceUnavailableIfTemporary(toFailure(error));
 }
 
 function recordFailure(

@@ -12,7 +12,7 @@ import {
   type HtmlPage,
   getPageHttpHeaders,
   getUrlSchemeOfRedirectUri,
-  renderPage,
+  renderHtmlPage,
 } from "#pages/shared/page.ts";
 import { renderOauthMessagePage } from "./pages.ts";
 
@@ -59,7 +59,7 @@ export interface OauthInteractionRequest extends HttpExchange {
  * Finds the interaction of a request. Returns undefined if the interaction's cookie is missing, the
  * interaction has expired, or its OAuth client no longer exists.
  */
-export async function findOauthInteractionRequest(
+export async function findOauthInteractionOfRequest(
   provider: Provider,
   db: Database,
   messages: HttpExchange,
@@ -92,7 +92,7 @@ async function findRequestingClient(
 ): Promise<RequestingOauthClient | undefined> {
   const operatorClient = await findOauthClient(db, id);
   if (operatorClient?.registration === "operator") return { ...operatorClient, agent: null };
-  const { errors } = await loadOidcProvider();
+  const { errors } = await loadOidcProviderModule();
   const [agent, row] = await Promise.all([
     provider.Client.find(id).catch((error: unknown) => {
       // oidc-provider throws this error if the agent's metadata document can no longer be fetched or is no
@@ -117,7 +117,7 @@ async function findInteraction(
   provider: Provider,
   { request, reply }: HttpExchange,
 ): Promise<Interaction | undefined> {
-  const { errors } = await loadOidcProvider();
+  const { errors } = await loadOidcProviderModule();
   try {
     return await provider.interactionDetails(request.raw, reply.raw);
   } catch (error) {
@@ -165,7 +165,7 @@ export async function destroyOauthInteractionSession({
 }
 
 export function sendOauthPage(reply: FastifyReply, page: HtmlPage): FastifyReply {
-  return reply.headers(getPageHttpHeaders(page)).send(renderPage(page));
+  return reply.headers(getPageHttpHeaders(page)).send(renderHtmlPage(page));
 }
 
 export function sendOauthSignInEndedPage(reply: FastifyReply): FastifyReply {
@@ -183,7 +183,7 @@ export type OidcProviderModule = typeof Library;
 
 let loading: Promise<OidcProviderModule> | undefined;
 
-export function loadOidcProvider(): Promise<OidcProviderModule> {
+export function loadOidcProviderModule(): Promise<OidcProviderModule> {
   loading ??= loadWithoutWarning();
   return loading;
 }

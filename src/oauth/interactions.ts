@@ -19,7 +19,7 @@ import {
   type OauthInteractionRequest,
   finishOauthInteraction,
   destroyOauthInteractionSession,
-  findOauthInteractionRequest,
+  findOauthInteractionOfRequest,
   sendOauthSignInEndedPage,
   sendOauthPage,
   signOutStaffAndRestartInteraction,
@@ -42,7 +42,7 @@ export function registerOauthInteractionRoutes(
   const handleInteraction =
     (handle: InteractionHandler) =>
     async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-      const exchange = await findOauthInteractionRequest(await currentProvider(), services.db, {
+      const exchange = await findOauthInteractionOfRequest(await currentProvider(), services.db, {
         request,
         reply,
       });

@@ -15,7 +15,7 @@ import type { Clock } from "#foundation/clock.ts";
 import type { EncryptionKeyring } from "#foundation/encryption.ts";
 import type { Log } from "#foundation/log.ts";
 
-export interface OauthGrantCreation extends CreatedOauthGrant {
+export interface OauthGrantCreationToAudit extends CreatedOauthGrant {
   readonly staff: SignedInStaff;
   readonly clientId: string;
   readonly scopes: readonly PermissionScope[];
@@ -23,7 +23,7 @@ export interface OauthGrantCreation extends CreatedOauthGrant {
   readonly requestId: string;
 }
 
-export interface OauthGrantRevocation extends RevokedOauthGrant {
+export interface OauthGrantRevocationToAudit extends RevokedOauthGrant {
   /**
    * Why a grant ended. `given_back`: the app revoked its token. `used_twice`: a code or refresh token was
    * used a second time. `denied`: the staff member denied access after an interrupted consent.
@@ -64,7 +64,7 @@ export interface OauthServices {
   readonly fetchDocument: (url: string, init?: RequestInit) => Promise<Response>;
   readonly log: Log;
   /** Writes the audit entries of a new grant, in the transaction that creates the grant. */
-  readonly onGranted: (transaction: Transaction, granted: OauthGrantCreation) => Promise<void>;
+  readonly onGranted: (transaction: Transaction, granted: OauthGrantCreationToAudit) => Promise<void>;
   /** Writes the audit entry of a revoked grant, in the transaction that revokes the grant. */
-  readonly onRevoked: (transaction: Transaction, revoked: OauthGrantRevocation) => Promise<void>;
+  readonly onRevoked: (transaction: Transaction, revoked: OauthGrantRevocationToAudit) => Promise<void>;
 }

@@ -5,15 +5,16 @@
 import type { InteractionResults } from "oidc-provider";
 import { grantDays } from "#access/oauth/grants.ts";
 import { type PermissionScope, scopeDescriptions, scopeTitles } from "#access/viewer.ts";
-import { html, type HtmlMarkup } from "#pages/shared/html.ts";
+import { html, type PreEscapedHtml } from "#pages/shared/html.ts";
 import type { HtmlPage } from "#pages/shared/page.ts";
 import {
   renderSignInFaultSummary,
   renderSignInFields,
   type SignInFormEmailAndError,
 } from "#pages/shared/sign-in-fields.ts";
-import { findActiveStaffAccount, type SignedInStaff } from "#access/people/staff.ts";
-import type { DatabaseReader } from "#database/transaction.ts";
+import { type SignedInStaff } from "#access/people/staff.ts";
+import { findActiveStaffAccount } from "#access/people/staff-sign-in.ts";
+import type { DatabaseOrTransaction } from "#database/transaction.ts";
 
 export interface RequestingApp {
   readonly name: string;
@@ -113,7 +114,7 @@ export function renderOauthConsentPage(shown: OauthConsentPageData): HtmlPage {
 function agentNote(
   { verifiedHost }: { readonly verifiedHost: string | null },
   destination: string,
-): HtmlMarkup {
+): PreEscapedHtml {
   const origin =
     verifiedHost === null
       ? html`This AI agent registered itself.`
@@ -130,7 +131,7 @@ const scopeElementId = (scope: PermissionScope): string => `scope-${scope.replac
  * Renders a note with the requested scopes that the staff member cannot grant. Consent does not extend the
  * scopes of the app's installation.
  */
-function missingScopesNote(scopes: readonly PermissionScope[]): HtmlMarkup | undefined {
+function missingScopesNote(scopes: readonly PermissionScope[]): PreEscapedHtml | undefined {
   if (scopes.length === 0) return undefined;
   return html`<p class="soft">
     The app also asks for
@@ -140,7 +141,7 @@ function missingScopesNote(scopes: readonly PermissionScope[]): HtmlMarkup | und
 }
 
 /** Renders a checkbox for one scope. After an error no box is checked, so that the staff member chooses again. */
-const scopeChoice = (scope: PermissionScope, isTicked: boolean): HtmlMarkup =>
+const scopeChoice = (scope: PermissionScope, isTicked: boolean): PreEscapedHtml =>
   html`<div class="scope">
     <input
       type="checkbox"
@@ -162,7 +163,7 @@ export function renderOauthMessagePage(title: string, message: string): HtmlPage
   };
 }
 
-function appLabel({ name, publisher }: RequestingApp): HtmlMarkup {
+function appLabel({ name, publisher }: RequestingApp): PreEscapedHtml {
   return publisher === null ? html`<strong>${name}</strong>` : html`<strong>${name}</strong> by ${publisher}`;
 }
 
@@ -192,7 +193,7 @@ export const toOidcLoginResult = ({
  * since the sign-in.
  */
 export async function findSignedInStaff(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   { accountId, acr }: SignedInSession,
 ): Promise<SignedInStaff | undefined> {
   const staff = await findActiveStaffAccount(reader, accountId);

@@ -17,7 +17,7 @@ import {
   clientAuthMethods,
   oauthPaths,
   protectedResourceMetadataPath,
-  type OauthProtectedResource,
+  type OauthProtectedResourceName,
   protectedResources,
   authorizationServerMetadataPath,
   tokenSigningAlgorithms,
@@ -27,7 +27,7 @@ import { createOauthErrorPageHandler, createOauthJsonErrorHandler } from "./erro
 import { interactionRoute, registerOauthInteractionRoutes } from "./interactions.ts";
 import { registerCheckedJsonBodyParser, toRequestWithReadableBody } from "./json-bodies.ts";
 import type { OauthServices } from "./oauth-services.ts";
-import { createOauthProviderGetter, type RefusedOauthRequest } from "./provider.ts";
+import { createCurrentOidcProviderGetter, type RefusedOauthRequest } from "./provider.ts";
 
 export interface OauthPluginOptions {
   readonly services: GraphqlServices;
@@ -128,7 +128,7 @@ const postPaths = [
 
 function registerOauthRoutes(server: FastifyInstance, services: OauthServices): OauthRoutes {
   const requests = new WeakMap<IncomingMessage, FastifyRequest>();
-  const currentProvider = createOauthProviderGetter(services, {
+  const currentProvider = createCurrentOidcProviderGetter(services, {
     onRefused: (refused) => recordRefusal(requests.get(refused.request), refused, services),
     mayFetchMetadata: async (raw) => {
       const request = requests.get(raw);
@@ -153,7 +153,8 @@ function registerOauthRoutes(server: FastifyInstance, services: OauthServices): 
     await provider.callback()(raw, reply.raw);
   };
   void server.register((bare, _options, done) => {
-    // The body parsers of Fastify are removed, because oidc-provider reads the body of a request itself.
+    // The body parsers of Fastify are removed, because oidc-provider reads the body of a request itself. Only
+    // JSON bodies are checked before that.
     bare.removeAllContentTypeParsers();
     registerCheckedJsonBodyParser(bare);
     bare.addContentTypeParser("*", (_request, _payload, parsed) => parsed(null));
@@ -251,7 +252,7 @@ function serverMetadata(publicUrl: string): Readonly<Record<string, unknown>> {
  */
 const resourceMetadata = (
   publicUrl: string,
-  resource: OauthProtectedResource,
+  resource: OauthProtectedResourceName,
 ): Readonly<Record<string, unknown>> => ({
   resource: getAccessTokenAudience(publicUrl, resource),
   authorization_servers: [publicUrl],
@@ -263,7 +264,7 @@ const resourceMetadata = (
 });
 
 /** The paths of the metadata documents, each with the protected resource that the document describes. */
-const resourceMetadataPaths: readonly (readonly [string, OauthProtectedResource])[] = [
+const resourceMetadataPaths: readonly (readonly [string, OauthProtectedResourceName])[] = [
   [protectedResourceMetadataPath, "api"],
   ...protectedResources.map((name) => [`${protectedResourceMetadataPath}/${name}`, name] as const),
 ];

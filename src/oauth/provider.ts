@@ -7,7 +7,7 @@
 import type { EventEmitter } from "node:events";
 import type { IncomingMessage } from "node:http";
 import type { Configuration, ErrorOut, KoaContextWithOIDC, Provider } from "oidc-provider";
-import { findActiveStaffAccount } from "#access/people/staff.ts";
+import { findActiveStaffAccount } from "#access/people/staff-sign-in.ts";
 import {
   accessTokenLifetimeSeconds,
   getAccessTokenAudience,
@@ -18,20 +18,21 @@ import {
 import { integratorScopes } from "#access/viewer.ts";
 import type { PrivateJwk } from "#access/oauth/signing-keys.ts";
 import { grantDays } from "#access/oauth/grants.ts";
-import { getPageHttpHeaders, renderPage } from "#pages/shared/page.ts";
+import { getPageHttpHeaders, renderHtmlPage } from "#pages/shared/page.ts";
 import { createOidcStorageAdapterFactory } from "./adapter.ts";
 import {
-  type AgentRegistrationFeatureOptions,
-  createAgentRegistrationFeatures,
-  createAgentClientMetadataRules,
+  type OauthAgentRegistrationOptions,
+  configureOauthAgentRegistration,
+  createOauthAgentMetadataRules,
   isAgentOauthClient,
 } from "./agent-registration.ts";
-import { loadOidcProvider, type OidcProviderModule } from "./interaction-request.ts";
+import { loadOidcProviderModule, type OidcProviderModule } from "./interaction-request.ts";
 import type { OauthServices } from "./oauth-services.ts";
 import { findSignedInStaff, renderOauthMessagePage } from "./pages.ts";
-import { configureComputedRefreshTokenIds } from "./refresh-rotation.ts";
+import { overrideRefreshTokenIdGeneration } from "./refresh-rotation.ts";
 import {
-  createOauthParameterLengthCheck,
+  createClientAssertionAudienceCheck,
+  createOauthAuthorizationParameterCheck,
   createSignInAndConsentPrompts,
   isOriginOfAnyRedirectUri,
   createRequestedScopeCheck,
@@ -48,7 +49,7 @@ export interface RefusedOauthRequest {
   readonly fault: unknown;
 }
 
-export interface OauthProviderHooks extends Pick<AgentRegistrationFeatureOptions, "mayFetchMetadata"> {
+export interface OauthProviderHooks extends Pick<OauthAgentRegistrationOptions, "mayFetchMetadata"> {
   readonly onRefused: (refused: RefusedOauthRequest) => void;
 }
 
@@ -56,13 +57,13 @@ export interface OauthProviderHooks extends Pick<AgentRegistrationFeatureOptions
  * Returns a function that returns the current provider. A new provider is created when the signing keys
  * change, because oidc-provider reads them only once. All other state is in the database.
  */
-export function createOauthProviderGetter(
+export function createCurrentOidcProviderGetter(
   services: OauthServices,
   hooks: OauthProviderHooks,
 ): () => Promise<Provider> {
   let current: { readonly keyIds: string; readonly provider: Provider } | undefined;
   return async () => {
-    const [library, keys] = await Promise.all([loadOidcProvider(), services.signingKeys.signing()]);
+    const [library, keys] = await Promise.all([loadOidcProviderModule(), services.signingKeys.signing()]);
     if (keys.length === 0)
       throw new Error("There is no signing key that can be decrypted with ENCRYPTION_KEYS.");
     const keyIds = keys.map(({ kid }) => kid).join(" ");
@@ -83,7 +84,7 @@ function createProvider(library: OidcProviderModule, { services, keys, hooks }: 
     services.publicUrl,
     createConfiguration(library, { services, keys, hooks }),
   );
-  configureComputedRefreshTokenIds(provider, library, services);
+  overrideRefreshTokenIdGeneration(provider, library, services);
   const { protocol, host } = new URL(services.publicUrl);
   // oidc-provider derives its URLs, cookies and DPoP checks from the protocol and host of PUBLIC_URL. The
   // Host header and proxy headers are ignored.
@@ -154,7 +155,8 @@ function createConfiguration(
     jwks: { keys },
     clientDefaults: { id_token_signed_response_alg: "ES256", token_endpoint_auth_method: "none" },
     clientAuthMethods,
-    extraClientMetadata: createAgentClientMetadataRules(library),
+    assertJwtClientAuthClaimsAndHeader: createClientAssertionAudienceCheck(library),
+    extraClientMetadata: createOauthAgentMetadataRules(library),
     clientBasedCORS: (_context, origin, client) =>
       isOriginOfAnyRedirectUri(client.redirectUris ?? [], origin),
     allowOmittingSingleRegisteredRedirectUri: false,
@@ -168,7 +170,7 @@ function createConfiguration(
     responseTypes: ["code"],
     pkce: { required: () => true },
     extraParams: {
-      state: createOauthParameterLengthCheck(library),
+      state: createOauthAuthorizationParameterCheck(library),
       scope: createRequestedScopeCheck(library),
     },
     issueRefreshToken: () => Promise.resolve(true),
@@ -205,7 +207,7 @@ function createConfiguration(
     },
     features: {
       ...createFeatures(library, services, keys),
-      ...createAgentRegistrationFeatures({ services, mayFetchMetadata: hooks.mayFetchMetadata }),
+      ...configureOauthAgentRegistration({ services, mayFetchMetadata: hooks.mayFetchMetadata }),
     },
     fetch: (url, init) => services.fetchDocument(url instanceof Request ? url.url : url.toString(), init),
   };
@@ -299,7 +301,7 @@ function sendRefusal(context: KoaContextWithOIDC, out: ErrorOut): void {
     return;
   }
   context.set(getPageHttpHeaders({}));
-  context.body = renderPage(
+  context.body = renderHtmlPage(
     renderOauthMessagePage("Your request could not be processed", refusalMessage(context, out)),
   );
 }

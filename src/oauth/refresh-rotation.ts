@@ -14,7 +14,7 @@ import type { OauthServices } from "./oauth-services.ts";
 type RotationServices = Pick<OauthServices, "db" | "clock" | "keyring">;
 
 /** Milliseconds from the first use of a refresh token until the same token may no longer be sent again. */
-export const refreshRetryMs = 30_000;
+export const refreshRetryMs = 60_000;
 
 export const refreshTokenKind = "RefreshToken";
 
@@ -34,7 +34,7 @@ const computeSuccessorIds = ({ keyring }: Pick<RotationServices, "keyring">, tok
 type RefreshTokenModel = Provider["RefreshToken"]["prototype"] & { generateTokenId?: () => string };
 
 /** Makes oidc-provider use the computed id for a refresh token that replaces another one. */
-export function configureComputedRefreshTokenIds(
+export function overrideRefreshTokenIdGeneration(
   provider: Provider,
   { Provider: library }: OidcProviderModule,
   services: Pick<RotationServices, "keyring">,

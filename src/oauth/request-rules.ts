@@ -1,8 +1,8 @@
 /**
  * The rules of authorization requests: which parameters, scopes and origins are accepted, and when the user
- * is asked to sign in or to consent.
+ * is asked to sign in or to consent. Also the rule about the audience of client assertions.
  */
-import type { interactionPolicy, KoaContextWithOIDC } from "oidc-provider";
+import type { Configuration, interactionPolicy, KoaContextWithOIDC } from "oidc-provider";
 import { integratorScopes, isPermissionScope } from "#access/viewer.ts";
 import type { OidcProviderModule } from "./interaction-request.ts";
 
@@ -14,7 +14,7 @@ type CheckParameter = (context: KoaContextWithOIDC, value: string | undefined) =
  */
 const parameterLengthMax = 2048;
 
-export const createOauthParameterLengthCheck =
+export const createOauthAuthorizationParameterCheck =
   ({ errors }: OidcProviderModule): CheckParameter =>
   ({ oidc }, state) => {
     for (const [name, value] of Object.entries(oidc.params ?? {})) {
@@ -49,6 +49,20 @@ export const createRequestedScopeCheck =
     Object.assign(oidc.params ?? {}, {
       scope: (requested.length > 0 ? requested : integratorScopes).join(" "),
     });
+  };
+
+/**
+ * Creates the check of the client assertions with which clients authenticate (`private_key_jwt`). Their `aud`
+ * must be the issuer as a single string (FAPI 2.0 Security Profile section 5.3.2.1). An assertion for the URL
+ * of an endpoint, or for several servers, could come from a client that another server has misled.
+ */
+export const createClientAssertionAudienceCheck =
+  ({ errors }: OidcProviderModule): NonNullable<Configuration["assertJwtClientAuthClaimsAndHeader"]> =>
+  ({ oidc }, { aud }) => {
+    if (aud === oidc.issuer) return;
+    // oidc-provider describes every failed authentication with the same text; this rule names its claim.
+    const reason = `'aud' of the client_assertion must be the string '${oidc.issuer}'`;
+    throw Object.assign(new errors.InvalidClientAuth(reason), { error_description: reason });
   };
 
 /**

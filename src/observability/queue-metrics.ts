@@ -6,15 +6,15 @@
 import { type RawBuilder, sql } from "kysely";
 import { Gauge, Registry } from "prom-client";
 import type { Database } from "#database/connect.ts";
-import { runSqlStatement } from "#database/transaction.ts";
+import { runSqlStatementWithRetries } from "#database/transaction.ts";
 import type { Clock } from "#foundation/clock.ts";
 import {
   endpointSendingMax,
   installationSendingMax,
   type DeliveryClaimTimeSqlExpressions,
   createDeliveryClaimTimeSqlExpressions,
-  sendingDeliveryCountSql,
-  availableSendTokensOfEndpointSql,
+  deliveriesInProgressCountSql,
+  buildAvailableSendTokensSql,
 } from "#webhooks/dispatch/claim-deliveries.ts";
 import { catalogReadSubjectTypes } from "#webhooks/event-types.ts";
 
@@ -230,7 +230,7 @@ async function readQueue(db: Database, now: Date, countMax: number): Promise<Que
       as oldest_event_seconds,
       (select count(*)::integer from payment) as due_payments, ${age("(select min(due_at) from payment)")} as
       oldest_payment_seconds`;
-  const [metrics] = await runSqlStatement(db, statement);
+  const [metrics] = await runSqlStatementWithRetries(db, statement);
   if (metrics === undefined) throw new Error("The statement that reads waiting work returned no row.");
   return metrics;
 }
@@ -244,14 +244,14 @@ function endpoints(moment: DeliveryClaimTimeSqlExpressions): RawBuilder<unknown>
   return sql`
     select w.id, h.probe_at is not null as is_probed, i.status = 'active' as is_active, 'catalog:read' =
     any(i.scopes) as sees_catalog,
-      ${availableSendTokensOfEndpointSql(moment)} >= 1
-        and ${sendingDeliveryCountSql(
+      ${buildAvailableSendTokensSql(moment)} >= 1
+        and ${deliveriesInProgressCountSql(
           sql`${ofInstallation}
           and s.endpoint_id = w.id`,
           moment,
         )} <
         ${endpointSendingMax}
-        and ${sendingDeliveryCountSql(ofInstallation, moment)} < ${installationSendingMax} as has_room
+        and ${deliveriesInProgressCountSql(ofInstallation, moment)} < ${installationSendingMax} as has_room
     from waiting join webhook_endpoint w on w.id = waiting.id and w.status = 'enabled'
     join webhook_endpoint_health h on h.endpoint_id = w.id
       join installation i on i.id = w.installation_id`;

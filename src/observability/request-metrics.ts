@@ -4,7 +4,7 @@
  */
 import type { FastifyReply } from "fastify";
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
-import type { HttpRouteConfig, HttpRequestObserver } from "#http/server.ts";
+import type { FastifyRouteConfig, HttpRequestObserver } from "#http/server.ts";
 import { type RateLimitBucket, rateLimitQuotas } from "#access/viewer.ts";
 import type { IdempotentRequestRunner } from "#database/idempotency.ts";
 import { Failure } from "#foundation/failure.ts";
@@ -36,7 +36,7 @@ export function createHttpMetrics(registry: Registry): HttpRequestObserver {
 }
 
 /** Returns a function that finds the metrics of a route by the Fastify config object of the route. */
-function createRouteMetrics(registry: Registry): (config: HttpRouteConfig) => RouteMetrics {
+function createRouteMetrics(registry: Registry): (config: FastifyRouteConfig) => RouteMetrics {
   const registers = [registry];
   const requests = new Counter({
     name: "commerce_http_requests_total",
@@ -51,7 +51,7 @@ function createRouteMetrics(registry: Registry): (config: HttpRouteConfig) => Ro
     buckets: durationBuckets,
     registers,
   });
-  const routes = new Map<HttpRouteConfig, RouteMetrics>();
+  const routes = new Map<FastifyRouteConfig, RouteMetrics>();
   const prepare = (operation: string): RouteMetrics => {
     const child = durations.labels(operation);
     const counters = new Map<string, () => void>();

@@ -8,18 +8,18 @@ import { readFileSync } from "node:fs";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { IdempotentRequestRunner } from "#database/idempotency.ts";
 import { getRetriedTransactionCount } from "#database/transaction.ts";
-import type { WebhookAttemptResult, InProcessEvents } from "#foundation/events.ts";
+import type { WebhookAttemptResult, InProcessEventEmitter } from "#foundation/events.ts";
 import type { RateLimiter } from "#http/rate-limiter.ts";
 import type { HttpRequestObserver } from "#http/server.ts";
 import { createRateLimitMetrics, createIdempotencyMetrics, createHttpMetrics } from "./request-metrics.ts";
-import { type ServiceStateMetricReaders, registerServiceStateMetrics } from "./state-metrics.ts";
+import { type ServiceStateGaugeReaders, registerServiceStateMetrics } from "./state-metrics.ts";
 
 /** The metrics of one service, and the functions with which other modules record them. */
 export interface ServiceMetrics {
   readonly registry: Registry;
   readonly http: HttpRequestObserver;
   /** Adds gauges whose values are read whenever `/metrics` is requested. */
-  readonly addStateReadings: (readings: ServiceStateMetricReaders) => void;
+  readonly addStateReadings: (readings: ServiceStateGaugeReaders) => void;
   /** Wraps a rate limiter so that the requests that it refuses are counted. */
   readonly measureLimiter: (limiter: RateLimiter) => RateLimiter;
   /** Wraps the execution of requests with idempotency keys so that their outcomes are counted. */
@@ -36,7 +36,7 @@ export interface BuildInfoMetricLabels {
 
 export function createServiceMetrics(
   { role, engine }: BuildInfoMetricLabels,
-  events: InProcessEvents,
+  events: InProcessEventEmitter,
 ): ServiceMetrics {
   const registry = new Registry();
   const registers = [registry];

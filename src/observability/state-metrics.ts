@@ -9,7 +9,7 @@ import type { DatabaseConnectionPoolCounts } from "#database/connect.ts";
  * Functions that read the current state of the service, for gauges whose values are read at each request for
  * `/metrics`.
  */
-export interface ServiceStateMetricReaders {
+export interface ServiceStateGaugeReaders {
   /** Reads the state of the database connection pool; undefined for PGlite, which has a single connection. */
   readonly pool: () => DatabaseConnectionPoolCounts | undefined;
   readonly subscriptions: () => number;
@@ -35,13 +35,13 @@ export interface ServiceStateMetricReaders {
  * The functions that read the state of the service: those that the caller passes, and those that
  * `service-metrics.ts` adds.
  */
-export interface AllServiceStateMetricReaders extends ServiceStateMetricReaders {
+export interface AllServiceStateGaugeReaders extends ServiceStateGaugeReaders {
   /** Returns how many database transactions were repeated after a conflict since the process started. */
   readonly transactionsRunAgain: () => number;
 }
 
 /** Registers the gauges of the service's state (for example open connections) in the registry. */
-export function registerServiceStateMetrics(registry: Registry, read: AllServiceStateMetricReaders): void {
+export function registerServiceStateMetrics(registry: Registry, read: AllServiceStateGaugeReaders): void {
   const pool = (): DatabaseConnectionPoolCounts => read.pool() ?? pglitePool;
   registerConnections(registry, pool);
   register(registry, {

@@ -1,15 +1,15 @@
 /** Reads events and their webhook deliveries for the API. The bodies of requests and answers are not read. */
 import { type RawBuilder, type Selectable, sql } from "kysely";
 import type { WebhookAttemptTable } from "#database/tables.ts";
-import type { DatabaseReader } from "#database/transaction.ts";
+import type { DatabaseOrTransaction } from "#database/transaction.ts";
 import { getLowestIdAtTime } from "#foundation/ids.ts";
 import { eventTypes, catalogReadSubjectTypes } from "./event-types.ts";
 import { heldAtSql } from "./delivery-order.ts";
 import {
   type DeliveryStatus,
   getEventRetentionStart,
-  getPayloadExpiryTime,
-  type ReplayReason,
+  getEventPayloadExpiryTime,
+  type DeliveryReplayReason,
   findReplayRefusalCode,
 } from "./delivery-rules.ts";
 
@@ -27,7 +27,7 @@ export interface DeliveryView {
   readonly nextAttemptAt: Date | null;
   readonly lastAttempt: DeliveryAttemptView | null;
   readonly replayOf: string | null;
-  readonly replayReason: ReplayReason | null;
+  readonly replayReason: DeliveryReplayReason | null;
   readonly replayNote: string | null;
   /**
    * True if the delivery may be replayed: the delivery has ended, its event is still stored, and the limit of
@@ -48,7 +48,7 @@ export interface EventWithDeliveries {
   readonly deliveries: readonly DeliveryView[];
 }
 
-export interface EventsReadableByInstallation {
+export interface InstallationEventLog {
   /** The newest events of an installation and older events with an unsuccessful delivery, newest first. */
   readonly events: readonly EventWithDeliveries[];
   /** True if the installation has more stored events than this event log contains. */
@@ -64,16 +64,16 @@ const subjects = [...new Set(Object.values(eventTypes).map(({ subject }) => subj
  * delivery. The keys of the result are installation ids.
  */
 export async function findEventsReadableByInstallations(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   installationIds: readonly string[],
   now: Date,
-): Promise<Map<string, EventsReadableByInstallation>> {
+): Promise<Map<string, InstallationEventLog>> {
   const rows = await listEvents(reader, installationIds, now);
   const shown = rows.filter(({ isIncluded }) => isIncluded);
   const deliveries = Map.groupBy(await deliveriesOf(reader, shown, now), createInstallationAndEventIdKey);
   const groups = Map.groupBy(rows, ({ installationId }) => installationId);
   return new Map(
-    installationIds.map((id): [string, EventsReadableByInstallation] => {
+    installationIds.map((id): [string, InstallationEventLog] => {
       const listed = groups.get(id) ?? [];
       const events = listed
         .filter(({ isIncluded }) => isIncluded)
@@ -93,7 +93,7 @@ export interface InstallationIdAndEventId {
  * installation. `createInstallationAndEventIdKey` creates the keys of the result.
  */
 export async function findEventsByInstallationAndEventIds(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   pairs: readonly InstallationIdAndEventId[],
   now: Date,
 ): Promise<ReadonlyMap<string, EventWithDeliveries>> {
@@ -128,7 +128,7 @@ export const createInstallationAndEventIdKey = ({
 
 /** Finds deliveries by id. Ids that do not exist are left out of the result. */
 export async function findDeliveries(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   ids: readonly string[],
   now: Date,
 ): Promise<Map<string, DeliveryView>> {
@@ -138,7 +138,7 @@ export async function findDeliveries(
 
 /** Finds the deliveries of the given events, to all installations, oldest first. */
 export const findDeliveriesOfEvents = (
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   eventIds: readonly string[],
   now: Date,
 ): Promise<DeliveryView[]> => selectDeliveries(reader, sql`d.event_id = any(${eventIds}::text[])`, now);
@@ -148,7 +148,7 @@ export const findDeliveriesOfEvents = (
  * first.
  */
 export function findDeliveryAttempts(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   deliveryIds: readonly string[],
 ): Promise<DeliveryAttemptView[]> {
   return reader
@@ -162,7 +162,7 @@ export function findDeliveryAttempts(
 
 /** Returns the id of the merchant that owns the endpoint, also if the endpoint has been deleted. */
 export async function findMerchantIdOfEndpoint(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   endpointId: string,
 ): Promise<string | undefined> {
   const row = await reader
@@ -196,7 +196,7 @@ const isSeen = (kind: RawBuilder<unknown>): RawBuilder<boolean> =>
  * fast for any number of subject types that the installation may read.
  */
 async function listEvents(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   installationIds: readonly string[],
   now: Date,
 ): Promise<ListedRow[]> {
@@ -261,7 +261,7 @@ const toEvent = (
 });
 
 async function deliveriesOf(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   pairs: readonly InstallationIdAndEventId[],
   now: Date,
 ): Promise<DeliveryView[]> {
@@ -286,7 +286,7 @@ interface DeliveryRow extends Omit<DeliveryView, "lastAttempt" | "isReplayable" 
 
 /** Loads deliveries with their last attempt, oldest first. */
 async function selectDeliveries(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   which: RawBuilder<unknown>,
   now: Date,
 ): Promise<DeliveryView[]> {
@@ -323,6 +323,6 @@ function toDelivery(row: DeliveryRow, now: Date): DeliveryView {
     isReplayable:
       findReplayRefusalCode({ status: delivery.status, occurredAt, replays }, { isForced: true, now }) ===
       null,
-    payloadExpiresAt: getPayloadExpiryTime(occurredAt),
+    payloadExpiresAt: getEventPayloadExpiryTime(occurredAt),
   };
 }

@@ -4,11 +4,11 @@
  */
 import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
 import type { Tables } from "#database/tables.ts";
-import type { KeysetPage } from "#database/sql-fragments.ts";
-import type { DatabaseReader } from "#database/transaction.ts";
+import type { KeysetPageRequest } from "#database/sql-fragments.ts";
+import type { DatabaseOrTransaction } from "#database/transaction.ts";
 import type { DeliveryStatus } from "./delivery-rules.ts";
 
-export interface DeliveryFilter {
+export interface EndpointDeliveryFilter {
   /** The merchant that must own the endpoint; null if the endpoint may belong to any merchant. */
   readonly merchantId: string | null;
   readonly endpointId: string;
@@ -19,9 +19,9 @@ export interface DeliveryFilter {
  * Returns an SQL query for the ids of the deliveries that match a filter. The caller uses it to count the
  * deliveries.
  */
-export function buildDeliveryIdSqlQuery(
-  reader: DatabaseReader,
-  { merchantId, endpointId, status }: DeliveryFilter,
+export function buildEndpointDeliveryIdSqlQuery(
+  reader: DatabaseOrTransaction,
+  { merchantId, endpointId, status }: EndpointDeliveryFilter,
 ): SelectQueryBuilder<Tables, "webhookDelivery", { id: string }> {
   return reader
     .selectFrom("webhookDelivery")
@@ -46,10 +46,10 @@ const everyStatus: Readonly<Record<DeliveryStatus, true>> = {
  * Returns one page of the deliveries that match a filter, in the order of their ids. For each status, the
  * database reads at most one page from an index, so the cost does not depend on the number of deliveries.
  */
-export async function findDeliveryPage(
-  reader: DatabaseReader,
-  { merchantId, endpointId, status }: DeliveryFilter,
-  { after, before, limit, isInverted }: KeysetPage,
+export async function findWebhookDeliveriesPage(
+  reader: DatabaseOrTransaction,
+  { merchantId, endpointId, status }: EndpointDeliveryFilter,
+  { after, before, limit, isInverted }: KeysetPageRequest,
 ): Promise<{ readonly id: string }[]> {
   const statuses = status === null ? Object.keys(everyStatus) : [status];
   const order = sql.raw(isInverted ? "desc" : "asc");
@@ -73,13 +73,13 @@ export async function findDeliveryPage(
 const isOwned = ({
   merchantId,
   endpointId,
-}: Pick<DeliveryFilter, "merchantId" | "endpointId">): RawBuilder<boolean> =>
+}: Pick<EndpointDeliveryFilter, "merchantId" | "endpointId">): RawBuilder<boolean> =>
   merchantId === null
     ? sql`true`
     : sql`exists (select from webhook_endpoint w where w.id = ${endpointId}
       and w.merchant_id = ${merchantId})`;
 
-export interface StoredDeliveryBody {
+export interface DeliveryIdAndBody {
   readonly id: string;
   readonly body: string;
 }
@@ -89,10 +89,10 @@ export interface StoredDeliveryBody {
  * `thin`, otherwise the body with the whole object.
  */
 export async function findStoredDeliveryBodies(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   deliveryIds: readonly string[],
-): Promise<Map<string, StoredDeliveryBody>> {
-  const { rows } = await sql<StoredDeliveryBody>`
+): Promise<Map<string, DeliveryIdAndBody>> {
+  const { rows } = await sql<DeliveryIdAndBody>`
     select d.id, case w.payload_mode when 'thin' then e.thin else e.snapshot end as body
     from webhook_delivery d join event e on e.id = d.event_id join webhook_endpoint w on w.id = d.endpoint_id
     where d.id = any(${deliveryIds}::text[])`.execute(reader);

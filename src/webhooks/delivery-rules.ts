@@ -38,7 +38,7 @@ export interface DeliveryAttemptOutcomeInput {
   readonly scale: number;
 }
 
-export function decideAttemptOutcome(
+export function decideDeliveryAttemptOutcome(
   result: DeliverySendResult,
   { attempt, now, random, scale }: DeliveryAttemptOutcomeInput,
 ): DeliveryAttemptOutcome {
@@ -136,7 +136,7 @@ function later(now: Date, ms: number): Date {
 }
 
 export type DeliveryStatus = Selectable<WebhookDeliveryTable>["status"];
-export type ReplayReason = NonNullable<Selectable<WebhookDeliveryTable>["replayReason"]>;
+export type DeliveryReplayReason = NonNullable<Selectable<WebhookDeliveryTable>["replayReason"]>;
 
 /** The number of days for which an event is stored, with its bodies and deliveries. */
 export const eventRetentionDays = 30;
@@ -144,7 +144,7 @@ export const replaysMax = 10;
 
 const dayMs = 86_400_000;
 
-export type ReplayRefusalCode = Extract<
+export type DeliveryReplayRefusalCode = Extract<
   FailureCode,
   | "delivery_in_progress"
   | "delivery_already_succeeded"
@@ -164,7 +164,7 @@ const underWay = new Set<DeliveryStatus>(["pending", "sending", "retrying"]);
 
 const isUnderWay = (status: DeliveryStatus): boolean => underWay.has(status);
 
-export function getPayloadExpiryTime(occurredAt: Date): Date {
+export function getEventPayloadExpiryTime(occurredAt: Date): Date {
   return new Date(occurredAt.getTime() + eventRetentionDays * dayMs);
 }
 
@@ -183,9 +183,9 @@ export function getEventRetentionStart(now: Date): Date {
 export function findReplayRefusalCode(
   { status, occurredAt, replays }: DeliveryStateForReplayCheck,
   { isForced, now }: { readonly isForced: boolean; readonly now: Date },
-): ReplayRefusalCode | null {
+): DeliveryReplayRefusalCode | null {
   if (isUnderWay(status)) return "delivery_in_progress";
   if (status === "succeeded" && !isForced) return "delivery_already_succeeded";
-  if (getPayloadExpiryTime(occurredAt) <= now) return "delivery_payload_expired";
+  if (getEventPayloadExpiryTime(occurredAt) <= now) return "delivery_payload_expired";
   return replays >= replaysMax ? "delivery_replay_limit_reached" : null;
 }

@@ -62,7 +62,7 @@ export interface HostNameResolutionOptions extends EndpointUrlCheckOptions {
  * address or with a slow lookup has no fault here; the deliveries to it may fail later. The caller must have
  * checked the form of the URL before.
  */
-export async function findFaultsOfResolvedHostAddresses(
+export async function findNonPublicHostAddressFaults(
   url: string,
   { isLoopbackAllowed, resolve = resolveHostName, timeoutMs = 2000 }: HostNameResolutionOptions,
 ): Promise<readonly FailureDetail[]> {
@@ -182,7 +182,7 @@ export function createEndpointHostNameChecker(
       const { hostname } = new URL(url);
       const known = found.get(hostname);
       if (known !== undefined) return known;
-      const faults = await findFaultsOfResolvedHostAddresses(url, { isLoopbackAllowed: true, resolve });
+      const faults = await findNonPublicHostAddressFaults(url, { isLoopbackAllowed: true, resolve });
       found.set(hostname, faults);
       return faults;
     },

@@ -6,7 +6,7 @@
  */
 import { createHash } from "node:crypto";
 import { type RawBuilder, sql } from "kysely";
-import type { DatabaseReader } from "#database/transaction.ts";
+import type { DatabaseOrTransaction } from "#database/transaction.ts";
 import { createRequestBodyErrorDetail } from "#foundation/faults.ts";
 import { createFailure, type Failure } from "#foundation/failure.ts";
 import { eventRetentionDays } from "./delivery-rules.ts";
@@ -77,7 +77,7 @@ interface FeedRow {
  * missing them unnoticed.
  */
 export async function readEventFeed(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   read: EventFeedReadOptions,
 ): Promise<EventFeedPage> {
   const { merchantId, types, after, limit } = read;
@@ -122,7 +122,7 @@ export async function readEventFeed(
  * Returns the cursor at the current end of the event feed. A reader that begins with this cursor gets only
  * events that are added later.
  */
-export async function getEventFeedEndCursor(reader: DatabaseReader): Promise<string> {
+export async function getEventFeedEndCursor(reader: DatabaseOrTransaction): Promise<string> {
   const { rows } = await sql<{ lastPosition: number }>`select last_position from event_feed`.execute(reader);
   return createCursor(reader, rows[0]?.lastPosition ?? 0);
 }
@@ -132,7 +132,7 @@ export const allMerchantsKey = "";
 
 /** Returns the position of the last event of each merchant in the event feed; 0 if the merchant has no events. */
 export async function findEventFeedEndPositions(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   merchantIds: readonly string[],
 ): Promise<ReadonlyMap<string, number>> {
   const { rows } = await sql<{ id: string; position: number }>`
@@ -172,7 +172,7 @@ function getPageEnd(
  * this position. If the database is restored from a backup without this event, the position may later belong
  * to another event; the hash then shows that the cursor is no longer valid.
  */
-async function createCursor(reader: DatabaseReader, position: number): Promise<string> {
+async function createCursor(reader: DatabaseOrTransaction, position: number): Promise<string> {
   const { rows } = await sql<{ id: string; occurredAt: Date }>`
     select id, occurred_at from event where position = ${position}::bigint`.execute(reader);
   const [event] = rows;

@@ -4,8 +4,8 @@
  */
 import { type SelectQueryBuilder, sql } from "kysely";
 import type { Tables } from "#database/tables.ts";
-import type { DatabaseReader } from "#database/transaction.ts";
-import { getLowestIdAtTime, toDatabaseSafeId } from "#foundation/ids.ts";
+import type { DatabaseOrTransaction } from "#database/transaction.ts";
+import { getLowestIdAtTime, blankIdWithForbiddenCharacters } from "#foundation/ids.ts";
 import type { DeliveryStatus } from "./delivery-rules.ts";
 
 interface ListPeriod {
@@ -28,13 +28,14 @@ export interface EventFilter extends ListPeriod {
  * rows.
  */
 export function buildEventIdSqlQuery(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   { merchantId, type, subjectId, createdFrom, createdTo }: EventFilter,
 ): SelectQueryBuilder<Tables, "event", { id: string }> {
   let list = reader.selectFrom("event").select("event.id");
   if (merchantId !== null) list = list.where("event.merchantId", "=", merchantId);
   if (typeof type === "string") list = list.where("event.type", "=", type);
-  if (typeof subjectId === "string") list = list.where("event.subjectId", "=", toDatabaseSafeId(subjectId));
+  if (typeof subjectId === "string")
+    list = list.where("event.subjectId", "=", blankIdWithForbiddenCharacters(subjectId));
   if (createdFrom instanceof Date) list = list.where("event.id", ">=", lowestEventId(createdFrom));
   if (createdTo instanceof Date) list = list.where("event.id", "<", lowestEventId(createdTo));
   return list;
@@ -54,7 +55,7 @@ export interface MerchantDeliveryFilter extends ListPeriod {
  * caller adds the order and limit, or counts the rows.
  */
 export function buildMerchantDeliveryIdSqlQuery(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   { merchantId, status, createdFrom, createdTo }: MerchantDeliveryFilter,
 ): SelectQueryBuilder<Tables, "webhookDelivery", { id: string }> {
   let list = reader.selectFrom("webhookDelivery").select("webhookDelivery.id");
@@ -77,7 +78,7 @@ export interface EventSummary {
 
 /** Reads events by id. The result is in the order of the ids; ids that do not exist are left out. */
 export async function findEventSummaries(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   ids: readonly string[],
 ): Promise<EventSummary[]> {
   const rows = await reader
@@ -94,7 +95,7 @@ export async function findEventSummaries(
   });
 }
 
-export interface WebhookEventBody {
+export interface EventIdAndBody {
   readonly id: string;
   readonly body: string;
 }
@@ -104,9 +105,9 @@ export interface WebhookEventBody {
  * ids.
  */
 export async function findWebhookEventBodies(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   ids: readonly string[],
-): Promise<Map<string, WebhookEventBody>> {
+): Promise<Map<string, EventIdAndBody>> {
   const rows = await reader
     .selectFrom("event")
     .select(["id", "snapshot as body"])

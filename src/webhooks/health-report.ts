@@ -3,11 +3,11 @@
  * attempts.
  */
 import { type RawBuilder, sql } from "kysely";
-import type { DatabaseReader } from "#database/transaction.ts";
+import type { DatabaseOrTransaction } from "#database/transaction.ts";
 import type { PeriodBucket, Period } from "#foundation/period.ts";
 import type { DeliveryAttemptView } from "./delivery-log.ts";
 
-export type DeliveryErrorCode = NonNullable<DeliveryAttemptView["errorCode"]>;
+export type StoredDeliveryAttemptErrorCode = NonNullable<DeliveryAttemptView["errorCode"]>;
 
 export const deliveryErrorCodes = [
   "timeout",
@@ -17,7 +17,7 @@ export const deliveryErrorCodes = [
   "http_status",
   "blocked_address",
   "redirect",
-] as const satisfies readonly DeliveryErrorCode[];
+] as const satisfies readonly StoredDeliveryAttemptErrorCode[];
 
 export interface DeliveryHealthFigures {
   readonly attempts: number;
@@ -26,7 +26,10 @@ export interface DeliveryHealthFigures {
   /** Share of successful delivery attempts, from 0 to 1; null if there were no attempts. */
   readonly successRate: number | null;
   /** The errors of the delivery attempts in the period, most frequent first. */
-  readonly failuresByCode: readonly { readonly code: DeliveryErrorCode; readonly count: number }[];
+  readonly failuresByCode: readonly {
+    readonly code: StoredDeliveryAttemptErrorCode;
+    readonly count: number;
+  }[];
   /** Median duration of the attempts in milliseconds; null if there were no attempts. */
   readonly p50DurationMs: number | null;
   readonly p95DurationMs: number | null;
@@ -51,7 +54,7 @@ export interface DeliveryHealthReportFilter {
 export const reportedEndpointsMax = 100;
 
 export async function loadDeliveryHealthReport(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   filter: DeliveryHealthReportFilter,
 ): Promise<DeliveryHealthReport> {
   const { rows } = await healthStatement(filter).execute(reader);
@@ -84,7 +87,7 @@ interface Row {
   readonly endpointId: string | null;
   readonly attempts: number;
   readonly successes: number;
-  readonly byCode: Readonly<Record<DeliveryErrorCode, number>>;
+  readonly byCode: Readonly<Record<StoredDeliveryAttemptErrorCode, number>>;
   readonly durations: readonly [number, number] | null;
 }
 

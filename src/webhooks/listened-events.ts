@@ -6,7 +6,7 @@
 import { createHmac } from "node:crypto";
 import { sql } from "kysely";
 import { z } from "zod";
-import type { DatabaseReader } from "#database/transaction.ts";
+import type { DatabaseOrTransaction } from "#database/transaction.ts";
 import type { EncryptionKeyring } from "#foundation/encryption.ts";
 import { getLowestIdAtTime } from "#foundation/ids.ts";
 import { createWebhookHeaders } from "./dispatch/deliver.ts";
@@ -30,8 +30,8 @@ export interface EventListenerStartOptions {
 }
 
 /** Returns the cursor of a new listener. */
-export async function createEventListenerCursor(
-  reader: DatabaseReader,
+export async function createInitialEventListenerCursor(
+  reader: DatabaseOrTransaction,
   { merchantId, since }: EventListenerStartOptions,
 ): Promise<EventListenerCursor> {
   const first =
@@ -92,7 +92,7 @@ type ListenedRow = Pick<EventForListener, "type" | "occurredAt" | "body"> & {
  * transaction has committed, so the listener misses no event of a transaction that commits late.
  */
 export async function findEventsForListener(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   { installationId, eventTypes }: EventListenerFilter,
   { position }: EventListenerCursor,
 ): Promise<EventListenerPage> {
@@ -123,7 +123,7 @@ export async function findEventsForListener(
 }
 
 /** The identity of a listener: its credential and its installation. */
-export interface EventListenerIdentity {
+export interface EventListenerCredentialAndInstallation {
   readonly installationId: string;
   readonly credentialId: string;
 }
@@ -135,7 +135,7 @@ export interface EventListenerIdentity {
  */
 export function deriveEventListenerSigningSecret(
   keyring: EncryptionKeyring,
-  { installationId, credentialId }: EventListenerIdentity,
+  { installationId, credentialId }: EventListenerCredentialAndInstallation,
 ): string {
   const [key] = keyring.derive("secrets of listeners");
   if (key === undefined) throw new Error("The keyring has no key.");
@@ -149,7 +149,7 @@ interface SignContext {
   readonly now: Date;
 }
 
-export interface SignedRequestForListener {
+export interface SignedWebhookRequestForListener {
   readonly event: { readonly id: string; readonly type: string; readonly occurredAt: Date };
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -162,7 +162,7 @@ export interface SignedRequestForListener {
 export function signEventForListener(
   { id, type, occurredAt, body }: EventForListener,
   { secret, installationId, now }: SignContext,
-): SignedRequestForListener {
+): SignedWebhookRequestForListener {
   const headers = createWebhookHeaders({
     eventId: id,
     eventType: type,

@@ -75,10 +75,7 @@ export interface EventSubject {
  * Renders the object that an event is about, in its state at the end of the transaction. If a REST operation
  * also returns objects of this type, the rendered object has the same fields as over REST.
  */
-export type EventSubjectRenderFunction = (
-  transaction: Transaction,
-  subject: EventSubject,
-) => Promise<Document>;
+export type EventSubjectRenderer = (transaction: Transaction, subject: EventSubject) => Promise<Document>;
 
 const eventBytesMax = 65_536;
 /** The largest number of subjects that are rendered in one batch, and of events that one statement inserts. */
@@ -90,7 +87,7 @@ const chunkMax = 500;
  */
 export async function runFunctionAndInsertOutboxEvents<Result>(
   transaction: Transaction,
-  { render, ...context }: MerchantTimeAndCauseOfEvent & { readonly render: EventSubjectRenderFunction },
+  { render, ...context }: MerchantTimeAndCauseOfEvent & { readonly render: EventSubjectRenderer },
   work: (outbox: EventOutbox) => Promise<Result>,
 ): Promise<Result> {
   const events: DomainEvent[] = [];
@@ -107,7 +104,7 @@ export async function runFunctionAndInsertOutboxEvents<Result>(
 }
 
 interface EventInsertContext extends MerchantTimeAndCauseOfEvent {
-  readonly render: EventSubjectRenderFunction;
+  readonly render: EventSubjectRenderer;
   /**
    * The time at which the deliveries of the event were created; null if the dispatcher must still create
    * them.

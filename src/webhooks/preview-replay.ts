@@ -2,26 +2,26 @@
  * Counts which deliveries a bulk replay would replay and which it would skip, without replaying them. Selects
  * and checks the deliveries by the same rules as the bulk replay.
  */
-import type { DatabaseReader } from "#database/transaction.ts";
+import type { DatabaseOrTransaction } from "#database/transaction.ts";
 import { requireNoInputFieldErrors } from "#foundation/faults.ts";
-import type { ReplayCommandContext } from "./replay-delivery.ts";
+import type { DeliveryReplayCommandContext } from "./replay-delivery.ts";
 import {
   findBulkReplayFaults,
   bulkReplayPageSize,
-  countReplaySkipReasons,
+  countEachReplaySkipReason,
   type FailedDeliveryFilter,
   createReplayTargetEndpointChecker,
-  findFailedDeliveries,
+  findDeliveriesForBulkReplay,
   findInstallationIdForReplay,
-  loadReplayCandidates,
+  loadDeliveryReplayCandidates,
   findReplaySkipReason,
-  type ReplaySkipReasonCount,
+  type BulkReplaySkipReasonCount,
 } from "./replay-selection.ts";
 
-export interface ReplayPreview {
+export interface BulkReplayPreview {
   /** The number of deliveries that one call of the bulk replay would replay. */
   readonly replayable: number;
-  readonly passedOver: readonly ReplaySkipReasonCount[];
+  readonly passedOver: readonly BulkReplaySkipReasonCount[];
   /** The largest number of deliveries that one call of the bulk replay examines. */
   readonly limit: number;
   /** True if more deliveries match the filter than one call of the bulk replay examines. */
@@ -32,24 +32,24 @@ export interface ReplayPreview {
  * Counts the deliveries that a bulk replay would replay or skip. Returns null if the endpoint or installation
  * does not exist or belongs to another merchant.
  */
-export async function previewReplay(
-  reader: DatabaseReader,
-  { merchantId, now }: Pick<ReplayCommandContext, "merchantId" | "now">,
+export async function previewBulkReplay(
+  reader: DatabaseOrTransaction,
+  { merchantId, now }: Pick<DeliveryReplayCommandContext, "merchantId" | "now">,
   filter: FailedDeliveryFilter,
-): Promise<ReplayPreview | null> {
+): Promise<BulkReplayPreview | null> {
   requireNoInputFieldErrors(findBulkReplayFaults(filter));
   const installationId = await findInstallationIdForReplay(reader, { merchantId }, filter);
   if (installationId === undefined) return null;
-  const found = await findFailedDeliveries(reader, { ...filter, installationId });
+  const found = await findDeliveriesForBulkReplay(reader, { ...filter, installationId });
   const page = found.slice(0, bulkReplayPageSize);
-  const candidates = await loadReplayCandidates(reader, page, filter.toEndpointId ?? null);
+  const candidates = await loadDeliveryReplayCandidates(reader, page, filter.toEndpointId ?? null);
   const findTargetRefusal = await createReplayTargetEndpointChecker(reader, candidates, "read");
   const reasons = candidates.flatMap(
     (candidate) => findReplaySkipReason(candidate, { findTargetRefusal, now }) ?? [],
   );
   return {
     replayable: candidates.length - reasons.length,
-    passedOver: countReplaySkipReasons(reasons),
+    passedOver: countEachReplaySkipReason(reasons),
     limit: bulkReplayPageSize,
     hasMore: found.length > bulkReplayPageSize,
   };

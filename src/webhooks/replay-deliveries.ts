@@ -8,27 +8,27 @@ import { runAfterCommit, type Transaction } from "#database/transaction.ts";
 import { createFailure } from "#foundation/failure.ts";
 import { requireNoInputFieldErrors } from "#foundation/faults.ts";
 import { createId } from "#foundation/ids.ts";
-import type { ReplayCommandContext } from "./replay-delivery.ts";
+import type { DeliveryReplayCommandContext } from "./replay-delivery.ts";
 import {
   type BulkReplayDeliveriesInput,
   findBulkReplayFaults,
   bulkReplayPageSize,
-  countReplaySkipReasons,
-  type ReplayCursorPosition,
+  countEachReplaySkipReason,
+  type BulkReplayCursorPosition,
   createReplayTargetEndpointChecker,
-  findFailedDeliveries,
+  findDeliveriesForBulkReplay,
   findInstallationIdForReplay,
-  loadReplayCandidates,
-  type ReplayCandidate,
+  loadDeliveryReplayCandidates,
+  type DeliveryReplayCandidate,
   findReplaySkipReason,
-  type ReplaySkipReason,
-  type ReplaySkipReasonCount,
+  type BulkReplaySkipReason,
+  type BulkReplaySkipReasonCount,
   encodeReplayCursor,
 } from "./replay-selection.ts";
 
 export interface BulkReplayResult {
   readonly replayed: number;
-  readonly passedOver: readonly ReplaySkipReasonCount[];
+  readonly passedOver: readonly BulkReplaySkipReasonCount[];
   readonly hasMore: boolean;
   /**
    * The position of the last examined delivery, which the caller sends as `after` to get the next page; null
@@ -39,7 +39,7 @@ export interface BulkReplayResult {
 
 export async function replayDeliveries(
   transaction: Transaction,
-  context: ReplayCommandContext,
+  context: DeliveryReplayCommandContext,
   input: BulkReplayDeliveriesInput,
 ): Promise<BulkReplayResult> {
   requireNoInputFieldErrors(findBulkReplayFaults(input));
@@ -48,7 +48,7 @@ export async function replayDeliveries(
     throw createFailure(
       (input.endpointId ?? null) === null ? "resource_not_found" : "webhook_endpoint_not_found",
     );
-  const found = await findFailedDeliveries(transaction, { ...input, installationId });
+  const found = await findDeliveriesForBulkReplay(transaction, { ...input, installationId });
   await lockEvents(transaction, found);
   const page = found.slice(0, bulkReplayPageSize);
   const last = page.at(-1);
@@ -57,13 +57,13 @@ export async function replayDeliveries(
   if (chosen.length > 0) runAfterCommit(transaction, () => context.events.emit("deliveriesDue"));
   return {
     replayed: chosen.length,
-    passedOver: countReplaySkipReasons(passedOver),
+    passedOver: countEachReplaySkipReason(passedOver),
     hasMore: found.length > bulkReplayPageSize,
     endCursor: last === undefined ? null : encodeReplayCursor(last),
   };
 }
 
-interface NumberedCandidate extends ReplayCandidate {
+interface NumberedCandidate extends DeliveryReplayCandidate {
   readonly replayNo: number;
 }
 
@@ -71,7 +71,10 @@ interface NumberedCandidate extends ReplayCandidate {
  * Locks events until the end of the transaction, so that two transactions cannot replay the same event at the
  * same time.
  */
-async function lockEvents(transaction: Transaction, found: readonly ReplayCursorPosition[]): Promise<void> {
+async function lockEvents(
+  transaction: Transaction,
+  found: readonly BulkReplayCursorPosition[],
+): Promise<void> {
   const eventIds = [...new Set(found.map((row) => row.eventId))];
   await sql`select from event where id = any(${eventIds}::text[]) order by id for no key update`.execute(
     transaction,
@@ -80,18 +83,18 @@ async function lockEvents(transaction: Transaction, found: readonly ReplayCursor
 
 async function selectReplays(
   transaction: Transaction,
-  { now }: ReplayCommandContext,
+  { now }: DeliveryReplayCommandContext,
   {
     page,
     input,
-  }: { readonly page: readonly ReplayCursorPosition[]; readonly input: BulkReplayDeliveriesInput },
-): Promise<{ chosen: NumberedCandidate[]; passedOver: ReplaySkipReason[] }> {
+  }: { readonly page: readonly BulkReplayCursorPosition[]; readonly input: BulkReplayDeliveriesInput },
+): Promise<{ chosen: NumberedCandidate[]; passedOver: BulkReplaySkipReason[] }> {
   // The deliveries are read only after their events are locked, so that the statement also sees replays that
   // another transaction has just created.
-  const candidates = await loadReplayCandidates(transaction, page, input.toEndpointId ?? null);
+  const candidates = await loadDeliveryReplayCandidates(transaction, page, input.toEndpointId ?? null);
   const findTargetRefusal = await createReplayTargetEndpointChecker(transaction, candidates, "lock");
   const chosen: NumberedCandidate[] = [];
-  const passedOver: ReplaySkipReason[] = [];
+  const passedOver: BulkReplaySkipReason[] = [];
   const numbers = new Map<string, number>();
   for (const candidate of candidates) {
     const refusal = findReplaySkipReason(candidate, { findTargetRefusal, now });

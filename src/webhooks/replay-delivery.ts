@@ -2,7 +2,7 @@
  * Replays a webhook delivery: creates a new delivery of the same event, with the same body, to the current
  * URL of the endpoint. The original delivery does not change.
  */
-import type { InProcessEvents } from "#foundation/events.ts";
+import type { InProcessEventEmitter } from "#foundation/events.ts";
 import { type RawBuilder, sql } from "kysely";
 import { runAfterCommit, type Transaction } from "#database/transaction.ts";
 import { createFailure, type Failure } from "#foundation/failure.ts";
@@ -14,13 +14,13 @@ import {
   type DeliveryStatus,
   type DeliveryStateForReplayCheck,
   findReplayRefusalCode,
-  type ReplayReason,
-  type ReplayRefusalCode,
+  type DeliveryReplayReason,
+  type DeliveryReplayRefusalCode,
   replaysMax,
 } from "./delivery-rules.ts";
 import { createDeliveryInProgressFailure, type UnfinishedDelivery } from "./unfinished-delivery.ts";
 
-export interface ReplayCommandContext {
+export interface DeliveryReplayCommandContext {
   /**
    * The id of the merchant whose deliveries may be replayed; null for platform staff, who may replay
    * deliveries of all merchants.
@@ -32,12 +32,12 @@ export interface ReplayCommandContext {
    */
   readonly installationId: string | null;
   readonly now: Date;
-  readonly events: InProcessEvents;
+  readonly events: InProcessEventEmitter;
 }
 
 export interface ReplayDeliveryInput {
   readonly deliveryId: string;
-  readonly reason: ReplayReason;
+  readonly reason: DeliveryReplayReason;
   /**
    * The id of the endpoint that receives the replay; the endpoint must belong to the same installation. If
    * left out, the endpoint of the original delivery receives the replay.
@@ -58,7 +58,7 @@ export const replayNoteLengthMax = 200;
 
 export async function replayDelivery(
   transaction: Transaction,
-  context: ReplayCommandContext,
+  context: DeliveryReplayCommandContext,
   input: ReplayDeliveryInput,
 ): Promise<DeliveryReplayResult> {
   requireNoInputFieldErrors(
@@ -104,12 +104,12 @@ interface LockedDelivery extends DeliveryStateForReplayCheck, UnfinishedDelivery
  */
 async function lockDelivery(
   transaction: Transaction,
-  context: ReplayCommandContext,
+  context: DeliveryReplayCommandContext,
   deliveryId: string,
 ): Promise<LockedDelivery> {
   const { merchantId, installationId } = context;
-  const isTheirs = sql`${equalsUnlessValueIsNullSql(sql`d.merchant_id`, merchantId)}
-    and ${equalsUnlessValueIsNullSql(sql`d.installation_id`, installationId)}`;
+  const isTheirs = sql`${equalsUnlessNullConditionSql(sql`d.merchant_id`, merchantId)}
+    and ${equalsUnlessNullConditionSql(sql`d.installation_id`, installationId)}`;
   const which = sql`d.id = ${isTextWithoutForbiddenCharacters(deliveryId) ? deliveryId : ""} and ${isTheirs}
     and ${mayInstallationReadEvent}`;
   const from = sql`webhook_delivery d join event e on e.id = d.event_id join installation i
@@ -131,7 +131,7 @@ async function lockDelivery(
  * Returns the SQL condition that a column equals the given value. If the value is null, the condition is
  * always true.
  */
-export const equalsUnlessValueIsNullSql = (
+export const equalsUnlessNullConditionSql = (
   column: RawBuilder<unknown>,
   value: string | null,
 ): RawBuilder<boolean> => (value === null ? sql<boolean>`true` : sql<boolean>`${column} = ${value}`);
@@ -186,7 +186,7 @@ function requireEnabled(
 }
 
 function replayFailure(
-  code: Exclude<ReplayRefusalCode, "delivery_in_progress">,
+  code: Exclude<DeliveryReplayRefusalCode, "delivery_in_progress">,
   { id, status }: LockedDelivery,
 ): Failure {
   const data = code === "delivery_replay_limit_reached" ? { limit: replaysMax } : {};

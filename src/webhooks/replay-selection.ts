@@ -3,7 +3,7 @@
  * its preview both use this file.
  */
 import { sql } from "kysely";
-import type { DatabaseReader } from "#database/transaction.ts";
+import type { DatabaseOrTransaction } from "#database/transaction.ts";
 import {
   createRequestBodyErrorDetail,
   type InputFieldErrors,
@@ -14,15 +14,15 @@ import { isTextWithoutForbiddenCharacters } from "#foundation/text.ts";
 import {
   type DeliveryStateForReplayCheck,
   findReplayRefusalCode,
-  type ReplayReason,
-  type ReplayRefusalCode,
+  type DeliveryReplayReason,
+  type DeliveryReplayRefusalCode,
 } from "./delivery-rules.ts";
 import {
   mayInstallationReadEvent,
-  equalsUnlessValueIsNullSql,
+  equalsUnlessNullConditionSql,
   replayNoteLengthMax,
   replayCountOfDeliverySql,
-  type ReplayCommandContext,
+  type DeliveryReplayCommandContext,
 } from "./replay-delivery.ts";
 
 /** The final statuses of deliveries that ended without success. */
@@ -53,24 +53,27 @@ export interface FailedDeliveryFilter {
 }
 
 export interface BulkReplayDeliveriesInput extends FailedDeliveryFilter {
-  readonly reason: ReplayReason;
+  readonly reason: DeliveryReplayReason;
   readonly note?: string | null | undefined;
 }
 
-export type ReplaySkipReason = ReplayRefusalCode | "webhook_endpoint_not_found" | "webhook_endpoint_disabled";
+export type BulkReplaySkipReason =
+  | DeliveryReplayRefusalCode
+  | "webhook_endpoint_not_found"
+  | "webhook_endpoint_disabled";
 
 export const bulkReplayPageSize = 1000;
 export const bulkReplayDaysMax = 30;
 const dayMs = 86_400_000;
 
-export interface ReplaySkipReasonCount {
-  readonly reason: ReplaySkipReason;
+export interface BulkReplaySkipReasonCount {
+  readonly reason: BulkReplaySkipReason;
   readonly count: number;
 }
 
-export const countReplaySkipReasons = (
-  reasons: readonly ReplaySkipReason[],
-): readonly ReplaySkipReasonCount[] =>
+export const countEachReplaySkipReason = (
+  reasons: readonly BulkReplaySkipReason[],
+): readonly BulkReplaySkipReasonCount[] =>
   [...Map.groupBy(reasons, (reason) => reason)].map(([reason, { length }]) => ({ reason, count: length }));
 
 const cursorPattern = /^evt_[0-9a-hjkmnp-tv-z]{26} whd_[0-9a-hjkmnp-tv-z]{26}$/;
@@ -110,12 +113,12 @@ export function findBulkReplayFaults({
   return faults;
 }
 
-export interface ReplayCursorPosition {
+export interface BulkReplayCursorPosition {
   readonly id: string;
   readonly eventId: string;
 }
 
-export const encodeReplayCursor = ({ eventId, id }: ReplayCursorPosition): string =>
+export const encodeReplayCursor = ({ eventId, id }: BulkReplayCursorPosition): string =>
   Buffer.from(`${eventId} ${id}`).toString("base64url");
 const decode = (cursor: string): string => Buffer.from(cursor, "base64url").toString("utf8");
 
@@ -125,15 +128,15 @@ const decode = (cursor: string): string => Buffer.from(cursor, "base64url").toSt
  * another installation.
  */
 export async function findInstallationIdForReplay(
-  reader: DatabaseReader,
-  context: Pick<ReplayCommandContext, "merchantId">,
+  reader: DatabaseOrTransaction,
+  context: Pick<DeliveryReplayCommandContext, "merchantId">,
   { endpointId, installationId }: Pick<FailedDeliveryFilter, "endpointId" | "installationId">,
 ): Promise<string | undefined> {
-  const named = equalsUnlessValueIsNullSql(
+  const named = equalsUnlessNullConditionSql(
     sql`i.id`,
     installationId === null || installationId === undefined ? null : cleanIdOrEmpty(installationId),
   );
-  const isTheirs = equalsUnlessValueIsNullSql(sql`i.merchant_id`, context.merchantId);
+  const isTheirs = equalsUnlessNullConditionSql(sql`i.merchant_id`, context.merchantId);
   const { rows } =
     endpointId === null || endpointId === undefined
       ? await sql<{ id: string }>`select i.id from installation i where ${named} and ${isTheirs}`.execute(
@@ -151,8 +154,8 @@ const cleanIdOrEmpty = (id: string): string => (isTextWithoutForbiddenCharacters
  * Finds the original deliveries to replay; deliveries that are replays themselves are not selected. Returns
  * at most one page and one further row, which shows that there is another page.
  */
-export async function findFailedDeliveries(
-  reader: DatabaseReader,
+export async function findDeliveriesForBulkReplay(
+  reader: DatabaseOrTransaction,
   {
     installationId,
     endpointId,
@@ -161,12 +164,12 @@ export async function findFailedDeliveries(
     until,
     after,
   }: FailedDeliveryFilter & { readonly installationId: string },
-): Promise<readonly ReplayCursorPosition[]> {
+): Promise<readonly BulkReplayCursorPosition[]> {
   const [eventId = "", id = ""] = after === null || after === undefined ? [] : decode(after).split(" ");
-  const ofEndpoint = equalsUnlessValueIsNullSql(sql`d.endpoint_id`, endpointId ?? null);
+  const ofEndpoint = equalsUnlessNullConditionSql(sql`d.endpoint_id`, endpointId ?? null);
   // The status is written as a literal into the SQL text, so that the query planner can use the partial index
   // of unsuccessful deliveries.
-  const { rows } = await sql<ReplayCursorPosition>`
+  const { rows } = await sql<BulkReplayCursorPosition>`
     select d.id, d.event_id from webhook_delivery d join event e on e.id = d.event_id join installation i
     on i.id = d.installation_id
     where d.installation_id = ${installationId} and ${ofEndpoint} and d.status = ${sql.lit(status)}
@@ -177,7 +180,7 @@ export async function findFailedDeliveries(
   return rows;
 }
 
-export interface ReplayCandidate extends DeliveryStateForReplayCheck, ReplayCursorPosition {
+export interface DeliveryReplayCandidate extends DeliveryStateForReplayCheck, BulkReplayCursorPosition {
   readonly merchantId: string;
   readonly installationId: string;
   readonly endpointId: string;
@@ -191,12 +194,12 @@ export interface ReplayCandidate extends DeliveryStateForReplayCheck, ReplayCurs
 }
 
 /** Reads the values by which the service decides whether each delivery may be replayed. */
-export async function loadReplayCandidates(
-  reader: DatabaseReader,
-  page: readonly ReplayCursorPosition[],
+export async function loadDeliveryReplayCandidates(
+  reader: DatabaseOrTransaction,
+  page: readonly BulkReplayCursorPosition[],
   toEndpointId: string | null,
-): Promise<readonly ReplayCandidate[]> {
-  const { rows } = await sql<ReplayCandidate>`
+): Promise<readonly DeliveryReplayCandidate[]> {
+  const { rows } = await sql<DeliveryReplayCandidate>`
     select d.id, d.event_id, d.merchant_id, d.installation_id, d.status, e.occurred_at, t.id as endpoint_id,
     ${replayCountOfDeliverySql(sql`d.id`)} as replays,
       exists (select from webhook_delivery r where r.replay_of = d.id
@@ -217,10 +220,10 @@ export async function loadReplayCandidates(
  * stay locked until the end of the transaction, so that none of them can be disabled before.
  */
 export async function createReplayTargetEndpointChecker(
-  reader: DatabaseReader,
-  candidates: readonly ReplayCandidate[],
+  reader: DatabaseOrTransaction,
+  candidates: readonly DeliveryReplayCandidate[],
   mode: "read" | "lock",
-): Promise<(endpointId: string, installationId: string) => ReplaySkipReason | null> {
+): Promise<(endpointId: string, installationId: string) => BulkReplaySkipReason | null> {
   const ids = [...new Set(candidates.map(({ endpointId }) => cleanIdOrEmpty(endpointId)))];
   const { rows } = await sql<{ id: string; installationId: string; isOpen: boolean }>`
     select w.id, w.installation_id, w.status = 'enabled' and i.status = 'active' as is_open
@@ -236,15 +239,15 @@ export async function createReplayTargetEndpointChecker(
 }
 
 export function findReplaySkipReason(
-  candidate: ReplayCandidate,
+  candidate: DeliveryReplayCandidate,
   {
     findTargetRefusal,
     now,
   }: {
-    readonly findTargetRefusal: (endpointId: string, installationId: string) => ReplaySkipReason | null;
+    readonly findTargetRefusal: (endpointId: string, installationId: string) => BulkReplaySkipReason | null;
     readonly now: Date;
   },
-): ReplaySkipReason | null {
+): BulkReplaySkipReason | null {
   if (candidate.isUnderWay) return "delivery_in_progress";
   if (candidate.hasArrived) return "delivery_already_succeeded";
   return (

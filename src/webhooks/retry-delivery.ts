@@ -9,7 +9,7 @@ import { createFailure, type Failure } from "#foundation/failure.ts";
 import { formatCountWithNoun, isTextWithoutForbiddenCharacters } from "#foundation/text.ts";
 import { heldAtSql } from "./delivery-order.ts";
 import type { DeliveryStatus } from "./delivery-rules.ts";
-import { equalsUnlessValueIsNullSql, type ReplayCommandContext } from "./replay-delivery.ts";
+import { equalsUnlessNullConditionSql, type DeliveryReplayCommandContext } from "./replay-delivery.ts";
 
 export interface RetryDeliveryInput {
   readonly deliveryId: string;
@@ -37,7 +37,7 @@ interface WaitingDelivery {
  */
 export async function retryDelivery(
   transaction: Transaction,
-  { merchantId, now, events }: ReplayCommandContext,
+  { merchantId, now, events }: DeliveryReplayCommandContext,
   { deliveryId, expectedAttemptCount }: RetryDeliveryInput,
 ): Promise<string> {
   const { rows } = await sql<WaitingDelivery>`
@@ -48,7 +48,7 @@ export async function retryDelivery(
     from webhook_delivery d join webhook_endpoint w on w.id = d.endpoint_id
       join installation i on i.id = d.installation_id
     where d.id = ${isTextWithoutForbiddenCharacters(deliveryId) ? deliveryId : ""}
-      and ${equalsUnlessValueIsNullSql(sql`d.merchant_id`, merchantId)}
+      and ${equalsUnlessNullConditionSql(sql`d.merchant_id`, merchantId)}
     for no key update of d`.execute(transaction);
   const [delivery] = rows;
   if (delivery === undefined) throw createFailure("webhook_delivery_not_found");

@@ -51,7 +51,7 @@ export function isLoopbackHost(host: string): boolean {
  * Returns whether a request to the host may use the IP address. A loopback address is allowed only if the
  * host itself names this machine. A public host name that resolves to a loopback address is refused.
  */
-export function isAddressAllowedForEndpointHost(
+export function isIpAddressAllowedForEndpointHost(
   address: string,
   { host, isLoopbackAllowed }: { readonly host: string; readonly isLoopbackAllowed: boolean },
 ): boolean {

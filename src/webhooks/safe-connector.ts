@@ -7,7 +7,7 @@ import { connect as connectPlain, isIP, type LookupFunction, type Socket } from 
 import { connect as connectSecure } from "node:tls";
 import type { buildConnector } from "undici";
 import {
-  isAddressAllowedForEndpointHost,
+  isIpAddressAllowedForEndpointHost,
   isLoopbackHost,
   isSameIpAddress,
   resolveHostNameWithTimeout,
@@ -79,7 +79,7 @@ async function allowedAddresses(
   const addresses =
     isIP(host) === 0 ? await resolveHostNameWithTimeout(host, { resolve, signal: deadline }) : [host];
   if (addresses.length === 0) throw new WebhookDeliveryError("dns");
-  if (!addresses.every((address) => isAddressAllowedForEndpointHost(address, { host, isLoopbackAllowed })))
+  if (!addresses.every((address) => isIpAddressAllowedForEndpointHost(address, { host, isLoopbackAllowed })))
     throw new WebhookDeliveryError("blocked_address");
   return addresses;
 }

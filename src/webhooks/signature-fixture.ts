@@ -6,11 +6,15 @@
  */
 import { createId } from "#foundation/ids.ts";
 import { signWebhook } from "./signatures.ts";
-import { signatureVectors, type WebhookSignatureTestVector, toBase64 } from "./signature-vectors.ts";
+import {
+  signatureVectors,
+  type WebhookSignatureTestVector,
+  encodeTextAsBase64,
+} from "./signature-vectors.ts";
 
 const toleranceSeconds = 300;
 
-export interface SignatureFixtureRequest {
+export interface WebhookSignatureFixtureRequest {
   readonly method: "POST";
   readonly headers: Readonly<Record<string, string>>;
   readonly bodyUtf8: string;
@@ -23,7 +27,7 @@ export interface SignedExampleWebhookRequest {
    * signatures.
    */
   readonly secretVersions: readonly number[];
-  readonly request: SignatureFixtureRequest;
+  readonly request: WebhookSignatureFixtureRequest;
   readonly expires: string;
 }
 
@@ -45,7 +49,7 @@ export interface SignatureFixture {
   readonly vectors: readonly WebhookSignatureTestVector[];
 }
 
-export interface SignatureFixtureEndpoint {
+export interface WebhookSignatureFixtureEndpoint {
   readonly id: string;
   readonly version: number;
   readonly merchantId: string;
@@ -53,13 +57,13 @@ export interface SignatureFixtureEndpoint {
 }
 
 export interface EndpointWithDecryptedSecrets {
-  readonly endpoint: SignatureFixtureEndpoint;
+  readonly endpoint: WebhookSignatureFixtureEndpoint;
   /** The secrets with which webhooks to the endpoint are currently signed. */
   readonly secrets: readonly { readonly version: number; readonly value: string }[];
   readonly now: Date;
 }
 
-export function createSignatureFixture({
+export function createWebhookSignatureFixture({
   endpoint,
   secrets,
   now,
@@ -110,14 +114,14 @@ export function createSignedExampleWebhookRequest({
         "webhook-event-type": "fixture.signature",
       },
       bodyUtf8: body,
-      bodyBase64: toBase64(body),
+      bodyBase64: encodeTextAsBase64(body),
     },
     expires: new Date((timestampSeconds + toleranceSeconds) * 1000).toISOString(),
   };
 }
 
 function liveBody(
-  { id, version, merchantId, mode }: SignatureFixtureEndpoint,
+  { id, version, merchantId, mode }: WebhookSignatureFixtureEndpoint,
   eventId: string,
   now: Date,
 ): string {

@@ -4,9 +4,9 @@
  */
 import { createHash } from "node:crypto";
 import {
-  computeSignatureMac,
+  computeWebhookSignatureHmac,
   signWebhook,
-  buildSignedContent,
+  buildSignedWebhookContent,
   formatWebhookSignature,
 } from "./signatures.ts";
 
@@ -164,8 +164,8 @@ export const signatureVectors: readonly WebhookSignatureTestVector[] = (
       purpose: "The timestamp is not a number, but the signature is correct.",
       timestamp: "abc",
       signature: formatWebhookSignature(
-        computeSignatureMac(
-          buildSignedContent({ id: vectorId, timestamp: "abc", body: vectorBody }),
+        computeWebhookSignatureHmac(
+          buildSignedWebhookContent({ id: vectorId, timestamp: "abc", body: vectorBody }),
           secretA,
         ),
       ),
@@ -189,8 +189,8 @@ function toVector(draft: VectorDraft): WebhookSignatureTestVector {
     signature = signedA,
     rejectReason = null,
   } = draft;
-  const content = buildSignedContent({ id: id ?? vectorId, timestamp, body });
-  const mac = computeSignatureMac(content, secret);
+  const content = buildSignedWebhookContent({ id: id ?? vectorId, timestamp, body });
+  const mac = computeWebhookSignatureHmac(content, secret);
   return {
     name: draft.name,
     purpose: draft.purpose,
@@ -202,7 +202,7 @@ function toVector(draft: VectorDraft): WebhookSignatureTestVector {
       "webhook-signature": signature,
     },
     bodyUtf8: body,
-    bodyBase64: toBase64(body),
+    bodyBase64: encodeTextAsBase64(body),
     bodySha256Hex: createHash("sha256").update(body).digest("hex"),
     signedContentBase64: content.toString("base64"),
     expectedHmacHex: mac.toString("hex"),
@@ -212,6 +212,6 @@ function toVector(draft: VectorDraft): WebhookSignatureTestVector {
   };
 }
 
-export function toBase64(text: string): string {
+export function encodeTextAsBase64(text: string): string {
   return Buffer.from(text).toString("base64");
 }

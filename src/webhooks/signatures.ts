@@ -34,11 +34,13 @@ export const getWebhookSecretEncryptionContext = (id: string): EncryptionContext
 export function signWebhook({ id, timestampSeconds, body, secrets }: WebhookSignatureInput): string {
   if (secrets.length === 0 || secrets.length > 2)
     throw new Error(`A webhook needs one or two secrets to sign; got ${secrets.length}.`);
-  const content = buildSignedContent({ id, timestamp: String(timestampSeconds), body });
-  return secrets.map((secret) => formatWebhookSignature(computeSignatureMac(content, secret))).join(" ");
+  const content = buildSignedWebhookContent({ id, timestamp: String(timestampSeconds), body });
+  return secrets
+    .map((secret) => formatWebhookSignature(computeWebhookSignatureHmac(content, secret)))
+    .join(" ");
 }
 
-export function buildSignedContent({
+export function buildSignedWebhookContent({
   id,
   timestamp,
   body,
@@ -53,7 +55,7 @@ export function buildSignedContent({
   ]);
 }
 
-export function computeSignatureMac(content: Uint8Array, secret: string): Buffer {
+export function computeWebhookSignatureHmac(content: Uint8Array, secret: string): Buffer {
   return createHmac("sha256", keyOf(secret)).update(content).digest();
 }
 

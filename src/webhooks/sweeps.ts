@@ -1,10 +1,10 @@
 /**
  * Two periodic background jobs. `deleteExpiredEvents` deletes old events with their deliveries.
- * `endUndeliverableDeliveries` ends deliveries that must no longer be sent.
+ * `endUndeliverableWebhookDeliveries` ends deliveries that must no longer be sent.
  */
 import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
-import { runSqlStatement } from "#database/transaction.ts";
+import { runSqlStatementWithRetries } from "#database/transaction.ts";
 import { getEventRetentionStart } from "./delivery-rules.ts";
 import { catalogReadSubjectTypes } from "./event-types.ts";
 
@@ -36,7 +36,7 @@ export async function deleteExpiredEvents(db: Database, now: Date, signal?: Abor
         where exists (select from old)
       )
       select count(*)::integer as deleted from old`;
-    const [{ deleted } = { deleted: 0 }] = await runSqlStatement(db, statement);
+    const [{ deleted } = { deleted: 0 }] = await runSqlStatementWithRetries(db, statement);
     total += deleted;
     if (deleted < eventsPerBatch || signal?.aborted === true) return total;
   }
@@ -52,7 +52,7 @@ const deliveriesPerBatch = 500;
  * were created at the same moment, or that were in progress in a process that stopped. Returns the number of
  * changed deliveries. If the signal is aborted, stops before the next batch.
  */
-export async function endUndeliverableDeliveries(
+export async function endUndeliverableWebhookDeliveries(
   db: Database,
   now: Date,
   signal?: AbortSignal,

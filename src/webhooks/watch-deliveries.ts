@@ -5,7 +5,7 @@
  * has ended since then.
  */
 import { sql } from "kysely";
-import type { DatabaseReader } from "#database/transaction.ts";
+import type { DatabaseOrTransaction } from "#database/transaction.ts";
 import type { DeliveryStatus } from "./delivery-rules.ts";
 
 export interface ChangedDeliveryIdsOfEndpoint {
@@ -18,7 +18,7 @@ export interface ChangedDeliveryIdsOfEndpoint {
   readonly isMore: boolean;
 }
 
-export type DeliveryChangeFinder = (
+export type ChangedDeliveryIdsFinder = (
   endpointIds: readonly string[],
 ) => Promise<ReadonlyMap<string, ChangedDeliveryIdsOfEndpoint>>;
 
@@ -47,7 +47,7 @@ interface SeenRow {
 /** The deliveries of one endpoint in the previous query, by delivery id. */
 type Memory = ReadonlyMap<string, SeenRow>;
 
-export function createDeliveryChangeFinder(reader: DatabaseReader): DeliveryChangeFinder {
+export function createChangedDeliveryIdsFinder(reader: DatabaseOrTransaction): ChangedDeliveryIdsFinder {
   let memories: ReadonlyMap<string, Memory> = new Map();
   return async (endpointIds) => {
     const before = memories;
@@ -114,7 +114,7 @@ const statuses: readonly DeliveryStatus[] = [
  * subquery reads only a range of an index.
  */
 async function findRows(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   { endpointIds, openIds }: { readonly endpointIds: readonly string[]; readonly openIds: readonly string[] },
 ): Promise<readonly SeenRow[]> {
   const { rows } = await sql<SeenRow>`

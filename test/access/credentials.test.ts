@@ -3,7 +3,7 @@
  * rollback.
  */
 import { createEncryptionKeyring } from "#foundation/encryption.ts";
-import { createInProcessEvents } from "#foundation/events.ts";
+import { createInProcessEventEmitter } from "#foundation/events.ts";
 import { beforeAll, beforeEach, expect, it } from "vitest";
 import { type CreatedApiKey, createApiKey, revokeApiKey, rotateApiKey } from "#access/keys/manage-keys.ts";
 import { type ClosableCredentialVerifier, createCredentialVerifier } from "#access/credentials.ts";
@@ -23,7 +23,7 @@ describeOnPostgres("the cached verdict of a credential", (open) => {
   const statements: string[] = [];
   let db: Database;
   let desk: ClosableCredentialVerifier;
-  const events = createInProcessEvents();
+  const events = createInProcessEventEmitter();
   let merchantId = "";
   let installationId = "";
   let key: CreatedApiKey;

@@ -1,7 +1,11 @@
 /** Checks of a DPoP proof beside its signature: the request address, and that the proof is used once. */
 import { createHash } from "node:crypto";
 import { beforeAll, describe, expect, it } from "vitest";
-import { normalizeDpopProofUrl, deleteExpiredDpopProofs, consumeDpopProof } from "#access/oauth/dpop.ts";
+import {
+  normalizeDpopProofUrl,
+  deleteExpiredDpopProofs,
+  recordFirstUseOfDpopProof,
+} from "#access/oauth/dpop.ts";
 import { sweeps } from "#app/sweeps.ts";
 import type { Database } from "#database/connect.ts";
 import { Failure } from "#foundation/failure.ts";
@@ -83,25 +87,25 @@ describeOnBoth("a proof", (open) => {
     );
 
   it("is used once, by whichever of ten concurrent requests comes first", async () => {
-    expect(await codeOf(consumeDpopProof(db, proof("a"), now))).toBe("good");
-    expect(await codeOf(consumeDpopProof(db, proof("a"), later(1)))).toBe("dpop_proof_invalid");
+    expect(await codeOf(recordFirstUseOfDpopProof(db, proof("a"), now))).toBe("good");
+    expect(await codeOf(recordFirstUseOfDpopProof(db, proof("a"), later(1)))).toBe("dpop_proof_invalid");
     for (let round = 0; round < 20; round += 1) {
       const codes = await Promise.all(
-        Array.from({ length: 10 }, () => codeOf(consumeDpopProof(db, proof(`many ${round}`), now))),
+        Array.from({ length: 10 }, () => codeOf(recordFirstUseOfDpopProof(db, proof(`many ${round}`), now))),
       );
       expect(codes.toSorted()).toEqual([...Array.from({ length: 9 }, () => "dpop_proof_invalid"), "good"]);
     }
   });
 
   it("is a different one with another id or another key", async () => {
-    expect(await codeOf(consumeDpopProof(db, proof("b"), now))).toBe("good");
-    expect(await codeOf(consumeDpopProof(db, proof("b "), now))).toBe("good");
-    expect(await codeOf(consumeDpopProof(db, proof("b", "u".repeat(43)), now))).toBe("good");
+    expect(await codeOf(recordFirstUseOfDpopProof(db, proof("b"), now))).toBe("good");
+    expect(await codeOf(recordFirstUseOfDpopProof(db, proof("b "), now))).toBe("good");
+    expect(await codeOf(recordFirstUseOfDpopProof(db, proof("b", "u".repeat(43)), now))).toBe("good");
   });
 
   it("is remembered for five minutes, only as a hash", async () => {
     await db.deleteFrom("dpopProof").execute();
-    await consumeDpopProof(db, proof("c"), now);
+    await recordFirstUseOfDpopProof(db, proof("c"), now);
     const digest = createHash("sha256")
       .update(`${"t".repeat(43)}.c`)
       .digest();
@@ -111,7 +115,9 @@ describeOnBoth("a proof", (open) => {
     const [row] = await db.selectFrom("dpopProof").select("digest").execute();
     expect(Buffer.from(row?.digest ?? []).equals(digest)).toBe(true);
     expect(await deleteExpiredDpopProofs(db, later(299_999))).toBe(0);
-    expect(await codeOf(consumeDpopProof(db, proof("c"), later(299_999)))).toBe("dpop_proof_invalid");
+    expect(await codeOf(recordFirstUseOfDpopProof(db, proof("c"), later(299_999)))).toBe(
+      "dpop_proof_invalid",
+    );
     expect(await deleteExpiredDpopProofs(db, later(300_000))).toBe(1);
   });
 

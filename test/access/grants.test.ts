@@ -2,7 +2,7 @@
  * Grants are created together with their installation. Their end is immediate and final, and also ends all
  * codes and refresh tokens.
  */
-import { createInProcessEvents } from "#foundation/events.ts";
+import { createInProcessEventEmitter } from "#foundation/events.ts";
 import { beforeAll, describe, expect, it } from "vitest";
 import {
   createOauthGrant,
@@ -98,7 +98,7 @@ describeOnPostgres("grants", (open) => {
   const notices: string[] = [];
   let statementCount = 0;
   const elsewhereDesk = () => {
-    const events = createInProcessEvents();
+    const events = createInProcessEventEmitter();
     let find: OauthGrantVerificationDataFinder = () => Promise.resolve(undefined);
     const createVerifier = (findGrant: OauthGrantVerificationDataFinder) => {
       find = findGrant;

@@ -1,6 +1,6 @@
 /** Stored passwords: Argon2id in a PHC string with its parameters. */
 import { expect, it } from "vitest";
-import { findMatchingPasswordHashes, hashPassword, readPasswordSalt } from "#access/people/passwords.ts";
+import { findMatchingPasswordHashes, hashPassword, getSaltOfPasswordHash } from "#access/people/passwords.ts";
 
 const matchesPassword = async (password: string, stored: string): Promise<boolean> =>
   (await findMatchingPasswordHashes(password, [stored])).includes(stored);
@@ -34,10 +34,10 @@ it("the check of passwords fails without a stored hash, and throws on a malforme
 
 it("the check of passwords finds the matching hashes of several, with the same salt or another one", async () => {
   const first = await hashPassword("the first password");
-  const salt = readPasswordSalt(first);
+  const salt = getSaltOfPasswordHash(first);
   const second = await hashPassword("the second password", salt);
   const third = await hashPassword("the second password");
-  expect(readPasswordSalt(second)).toEqual(salt);
+  expect(getSaltOfPasswordHash(second)).toEqual(salt);
   const all = [first, second, third];
   expect(await findMatchingPasswordHashes("the first password", all)).toEqual([first]);
   expect(await findMatchingPasswordHashes("the second password", all)).toEqual([second, third]);

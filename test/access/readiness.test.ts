@@ -4,8 +4,8 @@
  */
 import { describe, expect, it } from "vitest";
 import { type InstallationReadinessCheck, assessInstallationReadiness } from "#access/readiness/readiness.ts";
-import type { InstallationReadinessData, ReadinessCheckInput } from "#access/readiness/readiness-data.ts";
-import type { ApiKeyViewer, OAuthViewer, PermissionScope } from "#access/viewer.ts";
+import type { InstallationForReadinessCheck, ReadinessCheckInput } from "#access/readiness/readiness-data.ts";
+import type { ApiKeyViewer, OauthViewer, PermissionScope } from "#access/viewer.ts";
 
 const now = new Date("2026-06-01T00:00:00.000Z");
 const dayMs = 86_400_000;
@@ -18,7 +18,7 @@ const key = {
   expiresAt: null,
   rotatesTo: null,
 };
-const facts: InstallationReadinessData = {
+const facts: InstallationForReadinessCheck = {
   installationId: "ins_1",
   status: "active",
   scopes: ["catalog:read"],
@@ -47,9 +47,12 @@ const owner = {
   suspended: null,
 } as const;
 const withKey: ApiKeyViewer = { ...owner, kind: "api_key", apiKeyId: "key_1", keyPrefix: "cpk_test_1" };
-const withToken: OAuthViewer = { ...owner, kind: "oauth", grantId: "grt_1", clientId: "oac_1" };
+const withToken: OauthViewer = { ...owner, kind: "oauth", grantId: "grt_1", clientId: "oac_1" };
 
-const judge = (change: Partial<InstallationReadinessData> = {}, more: Partial<ReadinessCheckInput> = {}) =>
+const judge = (
+  change: Partial<InstallationForReadinessCheck> = {},
+  more: Partial<ReadinessCheckInput> = {},
+) =>
   assessInstallationReadiness({
     now,
     installation: { ...facts, ...change },

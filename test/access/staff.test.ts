@@ -9,12 +9,11 @@ import {
   createStaffAccount,
   disableStaffAccount,
   enableStaffAccount,
-  findActiveStaffAccount,
   validateAndHashNewStaffPassword,
   validateStaffFieldsAndHashPassword,
   setStaffPassword,
-  authenticateStaffByPassword,
 } from "#access/people/staff.ts";
+import { findActiveStaffAccount, authenticateStaffByPassword } from "#access/people/staff-sign-in.ts";
 import { registerApp } from "#access/installations.ts";
 import { createMerchant } from "#access/merchants.ts";
 import type { Database } from "#database/connect.ts";

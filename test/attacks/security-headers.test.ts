@@ -1,6 +1,6 @@
 /** The security and cache headers of every kind of answer: one row per route. */
 import { beforeAll, describe, expect, it } from "vitest";
-import { getAssetFileUrl, getPageAssets } from "#pages/shared/assets.ts";
+import { getAssetFileUrl, getPageScriptAndStylePaths } from "#pages/shared/assets.ts";
 import { createPerson } from "#test/oauth/people.ts";
 import { signInAs } from "#test/web/console/console-calls.ts";
 import { portOf, request, sendRaw } from "#test/support/raw-http.ts";
@@ -117,7 +117,7 @@ beforeAll(async () => {
   });
   await app.listen();
   const { email } = await createPerson(world());
-  const asset = getPageAssets("console", publicUrl);
+  const asset = getPageScriptAndStylePaths("console", publicUrl);
   Object.assign(known, {
     key: `Bearer ${demo.keys.full}`,
     token: `Bearer ${demo.tokens.admin}`,

@@ -17,7 +17,7 @@ it("docs/security.md names an existing test for each protection", () => {
   }
 });
 
-it("docs/security.md names existing tests for each risk of the OWASP API Security Top 10", () => {
+it("docs/security.md names a guard and an existing test for each risk of the OWASP API Security Top 10", () => {
   const risks = (/## OWASP API Security Top 10\n([\s\S]*?)\n## /.exec(text)?.[1] ?? "")
     .split("\n")
     .filter((line) => line.startsWith("| API"));
@@ -25,10 +25,29 @@ it("docs/security.md names existing tests for each risk of the OWASP API Securit
     Array.from({ length: 10 }, (_, index) => `API${index + 1}:2023`),
   );
   for (const risk of risks) {
-    const files = [...risk.matchAll(/`(test\/[^`]+)`/g)].map(([, file]) => file ?? "");
-    expect(files.length).toBeGreaterThan(0);
-    expect(files.filter((file) => !existsSync(join(root, file)))).toEqual([]);
+    const [, guard = "", file = "", title = ""] =
+      /\| `(src\/[\w/.-]+\.ts)` \| `(test\/[\w/.-]+\.test\.ts)`: "([^"|]+)" \|/.exec(risk) ?? [];
+    const paths = [guard, file, ...[...risk.matchAll(/`(test\/[^`]+)`/g)].map(([, path = ""]) => path)];
+    expect([risk, paths.filter((path) => path === "" || !existsSync(join(root, path)))]).toEqual([risk, []]);
+    // The title is that of a test, or of a group of tests, as the test file has it.
+    const source = readFileSync(join(root, file), "utf8");
+    expect([title, isTitleOfTest(source, title)]).toEqual([title, true]);
   }
+});
+
+/** Returns whether a test file has a test or a group of tests with the title. */
+function isTitleOfTest(source: string, title: string): boolean {
+  const at = source.indexOf(`"${title}"`);
+  return at !== -1 && /\b(?:it|test|describe)(?:\.each)?\([^;]*$/.test(source.slice(0, at));
+}
+
+it("a title that a test file does not have, or has only as a value, is found", () => {
+  const source = 'it("refuses a code", () => {});\nconst code = "refuses";\n';
+  expect(["refuses a code", "refuses", "accepts"].map((title) => isTitleOfTest(source, title))).toEqual([
+    true,
+    false,
+    false,
+  ]);
 });
 
 it("docs/security.md names each test of test/attacks", () => {

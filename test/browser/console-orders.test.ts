@@ -69,6 +69,10 @@ it("the console refunds an amount of an order, at most what was paid", async () 
   await dialog.waitFor({ state: "detached" });
   const refund = page.getByRole("table", { name: "Refunds" }).getByRole("row", { name: /A scratch/ });
   await refund.getByText(/1\.50/).waitFor();
+  // The page shows the outcome of the refund without being loaded again.
+  await refund.getByText("Succeeded").waitFor();
+  await page.getByText("Still to be refunded").waitFor({ state: "detached" });
+  expect(await page.getByText("Not paid yet").count()).toBe(0);
   await page
     .getByRole("list", { name: "Audit entries, the newest first" })
     .getByRole("listitem")

@@ -56,7 +56,7 @@ it.each(views)(
     for (const [key, fault] of [
       [testKey, "“Secret key” must be a key of the live mode, because the merchant is in live mode."],
       ["pk_live_publishableKey", "must be a secret key (sk_live_… or sk_test_…)"],
-      ["sk_live_unknownToStripe1", "was not accepted by Stripe."],
+      ["sk_live_unknownToStripe1", "Stripe did not accept"],
     ] as const) {
       await typeKeys(page, key);
       await button(page, "Connect the account").click();

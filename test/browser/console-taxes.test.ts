@@ -1,4 +1,5 @@
 /** The console's page with tax classes and tax rates, in Chromium. */
+import { sql } from "kysely";
 import type { Page } from "playwright-core";
 import { afterEach, expect, it } from "vitest";
 import { button, expectUsable, goTo, heading, picture, signIn, useOffice } from "./console-office.ts";
@@ -9,14 +10,19 @@ const office = useOffice();
 interface StoredRate {
   readonly taxClass: string;
   readonly basisPoints: number;
-  readonly validFrom: unknown;
+  readonly validFrom: string | null;
+  readonly validTo: string | null;
 }
 
 const ratesOf = (country: string): Promise<StoredRate[]> =>
   office()
     .app.services.db.selectFrom("taxRate")
     .innerJoin("market", "market.id", "taxRate.marketId")
-    .select(["taxRate.taxClass", "taxRate.basisPoints", "taxRate.validFrom"])
+    .select(["taxRate.taxClass", "taxRate.basisPoints"])
+    .select([
+      sql<string | null>`tax_rate.valid_from::text`.as("validFrom"),
+      sql<string | null>`tax_rate.valid_to::text`.as("validTo"),
+    ])
     .where("taxRate.country", "=", country)
     .where("market.merchantId", "=", office().demo.merchants.first.id)
     .orderBy("taxRate.validFrom", (order) => order.asc().nullsFirst())
@@ -49,6 +55,9 @@ it.each(views)(
     await classDialog.getByLabel("Code").fill("Books & more");
     await classDialog.getByRole("button", { name: "Save the class" }).click();
     await classDialog.locator("[name=code][aria-invalid=true]:focus").waitFor();
+    await classDialog
+      .locator(".fault", { hasText: "The code must have 1 to 96 lower-case letters" })
+      .waitFor();
     await classDialog.getByLabel("Code").fill(addedClass);
     await classDialog.getByRole("button", { name: "Save the class" }).click();
     await page.getByRole("cell", { name: addedClass, exact: true }).waitFor();
@@ -74,11 +83,14 @@ it.each(views)(
     await rateField.fill("7,5 %");
     await rateDialog.getByLabel("Region").fill("FR-75");
     await rateDialog.getByRole("button", { name: "Save the rate" }).click();
-    await rateDialog.locator(".fault", { hasText: "ISO 3166-2 code of the country" }).waitFor();
+    await rateDialog
+      .locator(".fault", { hasText: "not a region of DE in ISO 3166-2, for example DE-" })
+      .waitFor();
+    await rateDialog.locator("[name=regionCode][aria-invalid=true]:focus").waitFor();
     await rateDialog.getByLabel("Region").fill("");
     await rateDialog.getByRole("button", { name: "Save the rate" }).click();
     await page.getByRole("row").filter({ hasText: "Books" }).filter({ hasText: "7.5" }).waitFor();
-    const added = { taxClass: addedClass, basisPoints: 750, validFrom: null };
+    const added = { taxClass: addedClass, basisPoints: 750, validFrom: null, validTo: null };
     expect((await ratesOf("DE")).filter(({ taxClass }) => taxClass === addedClass)).toEqual([added]);
 
     await page.getByRole("button", { name: "Change VAT of Books in Germany, always" }).click();
@@ -95,35 +107,118 @@ it.each(views)(
   },
 );
 
-it("a rate that begins later ends the present rate the day before", async () => {
-  const page = await signIn(office());
-  await openTaxes(page);
+async function addBooksClass(page: Page): Promise<void> {
   await button(page, "Add a tax class").click();
   const classDialog = page.getByRole("dialog");
   await classDialog.getByLabel("Name").fill("Books");
   await classDialog.getByLabel("Code").fill(addedClass);
   await button(page, "Save the class").click();
   await page.getByRole("cell", { name: addedClass, exact: true }).waitFor();
+}
+
+/** Fills in a new rate of the class in Germany and sends the form. */
+async function fillInRate(
+  page: Page,
+  percent: string,
+  [firstDay, lastDay]: readonly string[],
+): Promise<void> {
   const market = page.getByRole("region").filter({ hasText: "Prices in EUR" }).first();
-  for (const [percent, firstDay] of [
-    ["7", ""],
-    ["5", "2028-01-01"],
-  ] as const) {
-    await market.getByRole("button", { name: /^Add a rate to / }).click();
-    const dialog = page.getByRole("dialog");
-    await dialog.getByLabel("Country").selectOption("DE");
-    await dialog.getByLabel("Tax class").selectOption(addedClass);
-    await dialog.getByLabel("Rate in percent").fill(percent);
-    await dialog.getByLabel("First day").fill(firstDay);
+  await market.getByRole("button", { name: /^Add a rate to / }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Country").selectOption("DE");
+  await dialog.getByLabel("Tax class").selectOption(addedClass);
+  await dialog.getByLabel("Rate in percent").fill(percent);
+  await dialog.getByLabel("First day").fill(firstDay ?? "");
+  await dialog.getByLabel("Last day").fill(lastDay ?? "");
+  await dialog.getByRole("button", { name: "Save the rate" }).click();
+}
+
+const booksRates = async (): Promise<unknown[]> =>
+  (await ratesOf("DE"))
+    .filter(({ taxClass }) => taxClass === addedClass)
+    .map(({ basisPoints, validFrom, validTo }) => [basisPoints, validFrom, validTo]);
+
+it.each(views)(
+  "a rate that changes other rates is saved only after a confirmation that names them: $name",
+  async ({ name, options }) => {
+    const page = await signIn(office(), "", options);
+    await openTaxes(page);
+    await addBooksClass(page);
+    await fillInRate(page, "7", []);
+    await page.getByRole("status").filter({ hasText: "The rate is saved." }).waitFor();
+    await fillInRate(page, "5", ["2030-07-01", "2030-12-31"]);
+    const question = page.getByRole("dialog", { name: "This changes other rates" });
+    const split = "“VAT” 7%, valid always, is split: it stays valid until Jun 30, 2030 and from Jan 1, 2031.";
+    await question.getByText(split).waitFor();
+    await question.getByText("Placed orders do not change").waitFor();
+    await expectUsable(page);
+    await picture(page, `taxes-overlap-${name}`);
+    await question.getByRole("button", { name: "Cancel" }).click();
+    const dialog = page.getByRole("dialog", { name: /^Add a tax rate to / });
+    expect(await dialog.getByLabel("Rate in percent").inputValue()).toBe("5");
+    expect(await booksRates()).toEqual([[700, null, null]]);
     await dialog.getByRole("button", { name: "Save the rate" }).click();
-    await dialog.waitFor({ state: "detached" });
-  }
-  const begins = (await ratesOf("DE")).filter(({ taxClass }) => taxClass === addedClass);
-  expect(begins.map(({ basisPoints }) => basisPoints)).toEqual([700, 500]);
-  const books = page.getByRole("row").filter({ hasText: "Books" });
-  await books.filter({ hasText: "7%" }).filter({ hasText: "until Dec 31, 2027" }).waitFor();
-  await books.filter({ hasText: "5%" }).filter({ hasText: "from Jan 1, 2028" }).waitFor();
-});
+    await question.getByRole("button", { name: "Save and change them" }).click();
+    await page.getByRole("status").filter({ hasText: split }).waitFor();
+    await fillInRate(page, "4", ["2032-01-01"]);
+    await question.getByText("is shortened: it stays valid Jan 1, 2031 – Dec 31, 2031.").waitFor();
+    await question.getByRole("button", { name: "Save and change them" }).click();
+    await question.waitFor({ state: "detached" });
+    await fillInRate(page, "6", []);
+    await question.getByText("“VAT” 7%, valid until Jun 30, 2030, is replaced.").waitFor();
+    await question.getByRole("button", { name: "Save and change them" }).click();
+    await question.waitFor({ state: "detached" });
+    expect(await booksRates()).toEqual([
+      [600, null, "2030-06-30"],
+      [500, "2030-07-01", "2030-12-31"],
+      [700, "2031-01-01", "2031-12-31"],
+      [400, "2032-01-01", null],
+    ]);
+  },
+);
+
+it.each(views)(
+  "staff end a rate by its last day, make it valid without an end, and delete it: $name",
+  async ({ name, options }) => {
+    const page = await signIn(office(), "", options);
+    await openTaxes(page);
+    await addBooksClass(page);
+    await fillInRate(page, "7", ["2027-06-01", "2028-06-30"]);
+    const change = async (lastDay: string): Promise<void> => {
+      await page
+        .getByRole("button", { name: /^Change VAT of Books in Germany, (?:from )?Jun 1, 2027/ })
+        .click();
+      await page.getByRole("dialog").getByLabel("Last day").fill(lastDay);
+      await page.getByRole("dialog").getByRole("button", { name: "Save the rate" }).click();
+    };
+    await change("2027-09-30");
+    const notice = page.getByRole("status");
+    await notice.filter({ hasText: "is valid Jun 1, 2027 – Sep 30, 2027." }).waitFor();
+    expect(await booksRates()).toEqual([[700, "2027-06-01", "2027-09-30"]]);
+    await change("2027-01-01");
+    const fault = page.getByRole("dialog").locator(".fault");
+    await fault.filter({ hasText: "The last day must not be before the first day." }).waitFor();
+    await expectUsable(page);
+    await picture(page, `taxes-last-day-${name}`);
+    await button(page, "Cancel").click();
+    await change("");
+    await notice.filter({ hasText: "is valid from Jun 1, 2027." }).waitFor();
+    await fillInRate(page, "5", ["2029-01-01"]);
+    await button(page, "Save and change them").click();
+    await notice.filter({ hasText: "is shortened" }).waitFor();
+    await change("");
+    await fault.filter({ hasText: "begins on 2029-01-01; the last day must be before this day" }).waitFor();
+    await button(page, "Cancel").click();
+    await button(page, "Delete VAT of Books in Germany, from Jan 1, 2029").click();
+    const question = page.getByRole("dialog", { name: "Delete the tax rate" });
+    await question.getByText("Placed orders do not change").waitFor();
+    await expectUsable(page);
+    await picture(page, `taxes-delete-${name}`);
+    await question.getByRole("button", { name: "Delete the rate" }).click();
+    await notice.filter({ hasText: "“VAT” 5%, valid from Jan 1, 2029, is deleted." }).waitFor();
+    expect(await booksRates()).toEqual([[700, "2027-06-01", "2028-12-31"]]);
+  },
+);
 
 it("the taxes page loads nothing from other origins", () => {
   expect(office().browser.outside).toEqual([]);

@@ -14,6 +14,7 @@ import { recipes } from "#integrator/trigger-recipes.ts";
 import * as steps from "#integrator/trigger-steps.ts";
 import { triggerEvent } from "#integrator/trigger.ts";
 import { eventTypes } from "#webhooks/event-types.ts";
+import { demoPlace } from "#test/support/copies.ts";
 import { runHere, temporaryFolderUntil, useService } from "#test/support/process.ts";
 import {
   type CommandLine,
@@ -28,7 +29,7 @@ import {
 } from "./command-line-calls.ts";
 
 const folder = temporaryFolderUntil(afterAll);
-const dataDir = join(folder, "data");
+const { folder: dataDir } = await demoPlace("pglite");
 const service = useService({ DATA_DIR: dataDir, RATE_LIMIT_SCALE: "0" });
 let line: CommandLine;
 let demo: DemoSecrets;

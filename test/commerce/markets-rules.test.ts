@@ -2,7 +2,8 @@
 import { sql } from "kysely";
 import { beforeAll, describe, expect, it } from "vitest";
 import { type UpsertDeliveryMethodInput, upsertDeliveryMethod } from "#commerce/markets/delivery-methods.ts";
-import { type UpsertTaxRateInput, upsertTaxRate } from "#commerce/tax/tax-rates.ts";
+import { deleteTaxRate, updateTaxRate } from "#commerce/tax/change-tax-rate.ts";
+import { findTaxRateOverlaps, type UpsertTaxRateInput, upsertTaxRate } from "#commerce/tax/tax-rates.ts";
 import { findTaxRates } from "#commerce/markets/read-markets.ts";
 import { findTaxClasses, upsertTaxClass } from "#commerce/tax/tax-classes.ts";
 import { createId } from "#foundation/ids.ts";
@@ -153,7 +154,7 @@ describeOnPostgres("a market's rules", (open) => {
         }),
       ).toEqual({
         code: "invalid_field",
-        details: ["body /regionCode pattern_mismatch", "body /name too_short", "body /basisPoints too_large"],
+        details: ["body /regionCode unknown_region", "body /name too_short", "body /basisPoints too_large"],
         conflict: null,
       });
       expect(await world.refusal(upsertTaxRate, { ...rate(), country: "US" })).toEqual({
@@ -169,6 +170,96 @@ describeOnPostgres("a market's rules", (open) => {
     });
   });
 
+  describe("taxRateUpdate, taxRateDelete and taxRateOverlaps", () => {
+    const food = (): UpsertTaxRateInput => ({ ...rate(), taxClass: "food", basisPoints: 700 });
+    const rowsOf = async (): Promise<{ id: string; validFrom: string | null }[]> =>
+      (await findTaxRates(world.db, [world.europe])).filter(({ taxClass }) => taxClass === "food");
+    beforeAll(() => world.run(upsertTaxClass, { code: "food", name: "Food" }));
+
+    it("ends a rate on its new last day, and refuses the days of another rate", async () => {
+      const period = { validFrom: "2027-06-01", validTo: "2028-06-30" };
+      const { taxRateId } = await world.run(upsertTaxRate, { ...food(), ...period });
+      await world.run(updateTaxRate, { taxRateId, validTo: "2027-09-30" });
+      expect(await ratesOf("food")).toEqual([[700, "2027-06-01", "2027-09-30"]]);
+      await world.run(updateTaxRate, { taxRateId, validTo: null, basisPoints: 800 });
+      expect(await ratesOf("food")).toEqual([[800, "2027-06-01", null]]);
+      await world.run(upsertTaxRate, { ...food(), validFrom: "2029-01-01" });
+      for (const [days, field, message] of [
+        [{ validTo: null }, "/validTo", /begins on 2029-01-01; the last day must be before/],
+        [{ validTo: "2029-01-01" }, "/validTo", /begins on 2029-01-01/],
+        [{ validTo: "2027-05-31" }, "/validTo", /^The last day must not be before the first day\.$/],
+        [{ validFrom: "2026-01-01", validTo: "2029-01-01" }, "/validTo", /begins on 2029-01-01/],
+        [{ validFrom: "2029-06-01" }, "/validFrom", /^The last day must not be before the first day\.$/],
+      ] as const) {
+        const refused = world.run(updateTaxRate, { taxRateId, ...days });
+        await expect(refused).rejects.toMatchObject({
+          parts: { details: [{ field, message: expect.stringMatching(message) }] },
+        });
+      }
+      const later = (await rowsOf()).at(-1)?.id ?? "";
+      expect(await world.refusal(updateTaxRate, { taxRateId: later, validFrom: "2028-12-31" })).toMatchObject(
+        {
+          code: "already_exists",
+          details: ["body /validFrom already_exists"],
+          conflict: { reason: "tax_rate_overlap", data: { validFrom: "2027-06-01" } },
+        },
+      );
+    });
+
+    it("names the rates that a new rate replaces, shortens, postpones or splits, and changes nothing", async () => {
+      const scope = { merchantId: "mer_one" };
+      const before = await ratesOf("food");
+      const [first, second] = await rowsOf();
+      const overlapsOf = async (days: Partial<UpsertTaxRateInput>): Promise<unknown> =>
+        (await findTaxRateOverlaps(world.db, scope, { ...food(), ...days })).overlaps.map(
+          ({ taxRateId, remainingPeriods }) =>
+            [taxRateId].concat(remainingPeriods.map(({ validFrom, validTo }) => `${validFrom} ${validTo}`)),
+        );
+      expect(await overlapsOf({ validFrom: "2029-01-01" })).toEqual([[second?.id]]);
+      expect(await overlapsOf({ validFrom: "2028-01-01" })).toEqual([[first?.id, "2027-06-01 2027-12-31"]]);
+      expect(await overlapsOf({ validFrom: "2029-01-01", validTo: "2029-06-30" })).toEqual([
+        [second?.id, "2029-07-01 null"],
+      ]);
+      expect(await overlapsOf({ validFrom: "2030-01-01", validTo: "2030-06-30" })).toEqual([
+        [second?.id, "2029-01-01 2029-12-31", "2030-07-01 null"],
+      ]);
+      expect(await overlapsOf({ regionCode: "DE-BY" })).toEqual([]);
+      await expect(overlapsOf({ regionCode: "DE-QQ" })).rejects.toMatchObject({ code: "invalid_field" });
+      await expect(overlapsOf({ marketId: world.otherMarket })).rejects.toMatchObject({
+        code: "resource_not_found",
+      });
+      expect(await ratesOf("food")).toEqual(before);
+    });
+
+    it("deletes a rate and no other, and finds no rate of another merchant", async () => {
+      const [first, second] = await rowsOf();
+      const taxRateId = second?.id ?? "";
+      const unknown = { code: "resource_not_found" };
+      expect(await world.refusal(deleteTaxRate, { taxRateId }, world.other)).toMatchObject(unknown);
+      const change = { taxRateId, basisPoints: 0 };
+      expect(await world.refusal(updateTaxRate, change, world.other)).toMatchObject(unknown);
+      expect(await world.refusal(deleteTaxRate, { taxRateId: "\u0000" })).toMatchObject(unknown);
+      expect(await world.run(deleteTaxRate, { taxRateId })).toEqual({ taxRateId });
+      expect((await rowsOf()).map(({ id }) => id)).toEqual([first?.id]);
+      expect(await world.refusal(deleteTaxRate, { taxRateId })).toMatchObject(unknown);
+    });
+
+    it("refuses a region that the country lacks, and names its regions or the most similar ones", async () => {
+      const saveIn = (country: string, regionCode: string): Promise<unknown> =>
+        world.run(upsertTaxRate, { ...food(), country, regionCode });
+      await expect(saveIn("DE", "DE-QQ")).rejects.toMatchObject({
+        parts: {
+          details: [
+            { field: "/regionCode", code: "unknown_region", allowed: expect.arrayContaining(["DE-BY"]) },
+          ],
+        },
+      });
+      await expect(saveIn("DE", "Bavaria")).rejects.toMatchObject({
+        parts: { details: [{ field: "/regionCode", message: expect.stringContaining("DE-") }] },
+      });
+    });
+  });
+
   describe("taxClassUpsert", () => {
     it("creates and renames a class, and refuses a wrong code and an empty name", async () => {
       await world.run(upsertTaxClass, { code: "books", name: "Books" });
@@ -181,6 +272,7 @@ describeOnPostgres("a market's rules", (open) => {
       const classes = await findTaxClasses(world.db, [merchantId]);
       expect(classes.map(({ code, name }) => [code, name])).toEqual([
         ["books", "Books and maps"],
+        ["food", "Food"],
         ["reduced", "Reduced"],
         ["standard", "Standard"],
       ]);

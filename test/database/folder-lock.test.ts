@@ -76,14 +76,15 @@ it("the lock of a folder is refused while another living process holds it", asyn
 });
 
 it("the lock of a folder is taken over from a process that has ended but is still in the process table", async () => {
-  // The shell starts a process and replaces itself by a program that never reads the exit status.
-  const parent = spawn("sh", ["-c", "(exit 0) & echo $!; exec sleep 60"], {
+  // The shell starts a process and replaces itself by a program that never reads the exit status. The process
+  // ends only after that, because the shell could read the exit status.
+  const parent = spawn("sh", ["-c", "sleep 1 & echo $!; exec sleep 60"], {
     stdio: ["ignore", "pipe", "ignore"],
   });
   try {
     const [text] = (await once(parent.stdout, "data")) as [Buffer];
     const pid = Number(text);
-    await expect.poll(() => readFileSync(`/proc/${pid}/stat`, "utf8")).toContain(") Z ");
+    await expect.poll(() => readFileSync(`/proc/${pid}/stat`, "utf8"), { timeout: 10_000 }).toContain(") Z ");
     writeLock({ pid, startedAt: startTimeOf(pid) });
     lockDataFolder(folder)();
     writeLock({ pid, startedAt: null });

@@ -5,7 +5,7 @@ import type { Database } from "#database/connect.ts";
 import { createIdempotentRequestRunner, type StoredIdempotentAnswer } from "#database/idempotency.ts";
 import {
   eraseStoredAnswersOfIdempotencyRecords,
-  findIdempotencyRecords,
+  findIdempotencyRecordsByBody,
   type IdempotencyRecordKey,
 } from "#database/idempotency-maintenance.ts";
 import { runInTransaction } from "#database/transaction.ts";
@@ -33,7 +33,7 @@ describeOnBoth("an idempotency record", (open) => {
       () => Promise.resolve<StoredIdempotentAnswer>({ status: 200, contentType: "text/plain", body }),
     );
   const find = (ownerIds: readonly string[], since?: Date): Promise<IdempotencyRecordKey[]> =>
-    findIdempotencyRecords(db, keyring, {
+    findIdempotencyRecordsByBody(db, keyring, {
       ownerIds,
       matchesBody: (body) => body.includes("Anna"),
       ...(since === undefined ? {} : { since }),
@@ -89,14 +89,14 @@ describeOnBoth("an idempotency record", (open) => {
   it("that cannot be decrypted is found too, but other errors are thrown", async () => {
     const other = createEncryptionKeyring([{ id: "k2", key: Buffer.alloc(32, 8) }]);
     expect(
-      await findIdempotencyRecords(db, other, {
+      await findIdempotencyRecordsByBody(db, other, {
         ownerIds: ["ins_1"],
         matchesBody: () => expect.unreachable(),
       }),
     ).toHaveLength(2);
     const broken = { ...keyring, open: () => expect.unreachable("The disk is gone.") };
     await expect(
-      findIdempotencyRecords(db, broken, { ownerIds: ["ins_1"], matchesBody: () => true }),
+      findIdempotencyRecordsByBody(db, broken, { ownerIds: ["ins_1"], matchesBody: () => true }),
     ).rejects.toThrow("The disk is gone.");
   });
 
@@ -112,7 +112,10 @@ describeOnBoth("an idempotency record", (open) => {
     expect(await ask("ins_2", "a", "")).toMatchObject({ isReplay: true, recorded: { body: "Anna" } });
     expect(await ask("ins_1", "b", "")).toMatchObject({ isReplay: true, recorded: { body: "Berta" } });
     expect(
-      await findIdempotencyRecords(db, keyring, { ownerIds: ["ins_1"], matchesBody: (body) => body === "" }),
+      await findIdempotencyRecordsByBody(db, keyring, {
+        ownerIds: ["ins_1"],
+        matchesBody: (body) => body === "",
+      }),
     ).toHaveLength(1);
     expect(await empty([])).toBe(0);
   });

@@ -1,7 +1,9 @@
 /** Migrations that change stored rows: the rows of earlier releases, before and after the migration. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type OpenedDatabase, openDatabase } from "#database/connect.ts";
+import { dropDayPartitions } from "#database/day-partitions.ts";
 import { migrate, readMigrationFiles } from "#database/migrate.ts";
+import { createId } from "#foundation/ids.ts";
 
 let database: OpenedDatabase;
 beforeAll(async () => {
@@ -83,4 +85,30 @@ it("0042 sums up the reduced taxes of orders that have tax lines, without a new 
   await expect(database.script((run) => run("update sales_order set updated_at = now()"))).rejects.toThrow(
     "version 1 must be followed by 2",
   );
+});
+
+it("0045 keeps logged requests in a partition of the days until today, and moves later ids", async () => {
+  const now = Date.now();
+  const days = [-40, -1, 0, 2].map((day) => now + day * 86_400_000);
+  const ids = days.map((at) => createId("request", at));
+  await openBefore(
+    "0045-day-partitions",
+    `insert into api_request (id, merchant_id, installation_id, credential_id, operation, method, status, duration_ms, at)
+      select id, 'mer_1', 'ins_1', 'key_1', 'getPublicCart', 'GET', 200, 1, now() from unnest('{${ids.join()}}'::text[]) as id;
+    reset session_replication_role`,
+  );
+  await migrate(database, readMigrationFiles());
+  const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10).replaceAll("-", "");
+  const [rows] = await database.script((run) =>
+    run("select id, tableoid::regclass::text as partition from api_request order by id"),
+  );
+  const earlier = `api_request_until_${dayOf(now)}`;
+  const later = `api_request_${dayOf(days[3] ?? 0)}`;
+  const places = [earlier, earlier, earlier, later];
+  expect(rows).toEqual(ids.map((id, index) => ({ id, partition: places[index] })));
+  await expect(
+    database.script((run) => run(`insert into api_request select * from api_request where id = '${ids[0]}'`)),
+  ).rejects.toThrow("duplicate key");
+  expect(await dropDayPartitions(database.db, new Date(now))).toEqual([]);
+  expect(await dropDayPartitions(database.db, new Date(now + 86_400_000))).toEqual([earlier]);
 });

@@ -6,7 +6,7 @@
 import { sql } from "kysely";
 import { expect, it } from "vitest";
 import { type OpenedDatabase, openDatabase } from "#database/connect.ts";
-import { convertTemporaryFailureToUnavailable, isReadOnlyServerError } from "#database/database-errors.ts";
+import { toServiceUnavailableIfTemporary, isReadOnlyServerError } from "#database/database-errors.ts";
 import { runInTransaction } from "#database/transaction.ts";
 import { toFailure } from "#foundation/failure.ts";
 import { createDatabase } from "#test/support/create-database.ts";
@@ -40,7 +40,7 @@ it("a connection to a server that accepts no changes is closed, and the change c
   const error: unknown = await insert(database, "a").catch((thrown: unknown) => thrown);
   expect(error).toMatchObject({ code: "25006" });
   expect(isReadOnlyServerError(new Error("outer", { cause: error }))).toBe(true);
-  expect(convertTemporaryFailureToUnavailable(toFailure(error))).toMatchObject({
+  expect(toServiceUnavailableIfTemporary(toFailure(error))).toMatchObject({
     code: "service_unavailable",
     status: 503,
     parts: { retryAfterSeconds: 2 },

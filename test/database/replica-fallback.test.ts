@@ -2,7 +2,7 @@
 import type { ExecutionResult } from "graphql";
 import { GraphQLError } from "graphql";
 import { beforeEach, describe, expect, it } from "vitest";
-import { createReadRunnerWithPrimaryFallback } from "#gateway/replica-fallback.ts";
+import { createReplicaReadRunnerWithFallback } from "#gateway/replica-fallback.ts";
 import type { Database } from "#database/connect.ts";
 import { createFailure } from "#foundation/failure.ts";
 import { createLog } from "#foundation/log.ts";
@@ -38,20 +38,20 @@ beforeEach(() => {
 
 describe("a public read", () => {
   it("goes to the replica, and to the primary if there is no replica", async () => {
-    await createReadRunnerWithPrimaryFallback({ replica }, { clock, log })(ask);
-    await createReadRunnerWithPrimaryFallback({ replica: undefined }, { clock, log })(ask);
+    await createReplicaReadRunnerWithFallback({ replica }, { clock, log })(ask);
+    await createReplicaReadRunnerWithFallback({ replica: undefined }, { clock, log })(ask);
     expect([asked, logged]).toEqual([["replica", "primary"], []]);
   });
 
   it("returns the replica's refusal, because a refusal is an answer", async () => {
     answer = failed(createFailure("product_not_found"));
-    expect(await createReadRunnerWithPrimaryFallback({ replica }, { clock, log })(ask)).toBe(answer);
+    expect(await createReplicaReadRunnerWithFallback({ replica }, { clock, log })(ask)).toBe(answer);
     expect(asked).toEqual(["replica"]);
   });
 
   it("is answered by the primary after the replica fails, and during the pause that follows", async () => {
     answer = failed(new Error("canceling statement due to conflict with recovery"));
-    const run = createReadRunnerWithPrimaryFallback({ replica }, { clock, log, pauseMs: 60_000 });
+    const run = createReplicaReadRunnerWithFallback({ replica }, { clock, log, pauseMs: 60_000 });
     expect(await run(ask)).toEqual({ data: { primary: true } });
     answer = { data: {} };
     expect(await run(ask)).toEqual({ data: { primary: true } });
@@ -60,7 +60,7 @@ describe("a public read", () => {
 
   it("tries the replica again at once if the clock has been set back by more than the pause", async () => {
     answer = failed(new Error("connect ECONNREFUSED"));
-    const run = createReadRunnerWithPrimaryFallback({ replica }, { clock, log, pauseMs: 30_000 });
+    const run = createReplicaReadRunnerWithFallback({ replica }, { clock, log, pauseMs: 30_000 });
     await run(ask);
     now = new Date(now.getTime() - 3_600_000);
     [asked, answer] = [[], { data: {} }];
@@ -70,7 +70,7 @@ describe("a public read", () => {
 
   it("tries the replica again after the pause, one read at a time until the replica answers", async () => {
     answer = failed(new Error("connect ECONNREFUSED"));
-    const run = createReadRunnerWithPrimaryFallback({ replica }, { clock, log, pauseMs: 30_000 });
+    const run = createReplicaReadRunnerWithFallback({ replica }, { clock, log, pauseMs: 30_000 });
     await run(ask);
     now = new Date(now.getTime() + 30_000);
     asked = [];

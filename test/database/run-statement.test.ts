@@ -3,7 +3,7 @@ import { beforeAll, beforeEach, expect, it } from "vitest";
 import { type RawBuilder, sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import { getSqlState } from "#database/database-errors.ts";
-import { runSqlStatement } from "#database/transaction.ts";
+import { runSqlStatementWithRetries } from "#database/transaction.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 
 describeOnBoth("a single statement", (open) => {
@@ -29,17 +29,17 @@ describeOnBoth("a single statement", (open) => {
     (await sql<{ value: number }>`select last_value as value from tries`.execute(db)).rows[0]?.value;
 
   it.each(["40001", "40P01"])("is retried after a conflict with other transactions: %s", async (code) => {
-    expect(await runSqlStatement(db, tryIt(2, code))).toEqual([{ number: 3 }]);
+    expect(await runSqlStatementWithRetries(db, tryIt(2, code))).toEqual([{ number: 3 }]);
   });
 
   it("fails after three attempts", async () => {
-    const error = await runSqlStatement(db, tryIt(3, "40001")).catch((thrown: unknown) => thrown);
+    const error = await runSqlStatementWithRetries(db, tryIt(3, "40001")).catch((thrown: unknown) => thrown);
     expect(getSqlState(error)).toBe("40001");
     expect(await tries()).toBe(3);
   });
 
   it("is not retried after other errors", async () => {
-    const error = await runSqlStatement(db, tryIt(1, "23505")).catch((thrown: unknown) => thrown);
+    const error = await runSqlStatementWithRetries(db, tryIt(1, "23505")).catch((thrown: unknown) => thrown);
     expect(getSqlState(error)).toBe("23505");
     expect(await tries()).toBe(1);
   });

@@ -53,20 +53,21 @@ beforeAll(async () => {
         select case when attnotnull then '' else ', nullable' end from pg_attribute
         where attrelid = pg_class.oid and attname = 'merchant_id'
       ) as merchant
-      from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p');
+      from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')
+        and not relispartition;
       select distinct indrelid::regclass::text as "table", (
         select string_agg(coalesce(attname, '(expression)'), ', ' order by place)
         from unnest(indkey) with ordinality key (number, place)
         left join pg_attribute on attrelid = indrelid and attnum = number and number > 0
       ) as columns
       from pg_index where indisunique and indrelid::regclass::text in (
-        select relname from pg_class where relnamespace = 'public'::regnamespace
+        select relname from pg_class where relnamespace = 'public'::regnamespace and not relispartition
       );
       select conrelid::regclass::text as "table", confrelid::regclass::text as parent, (
         select string_agg(attname, ', ' order by place) from unnest(conkey) with ordinality key (number, place)
         join pg_attribute on attrelid = conrelid and attnum = number
       ) as columns
-      from pg_constraint where contype = 'f'`),
+      from pg_constraint where contype = 'f' and conparentid = 0`),
   );
   tables = new Map(
     found?.map(({ table, merchant }) => [

@@ -6,7 +6,7 @@ import { expect, it } from "vitest";
 import { sql } from "kysely";
 import { openDatabase } from "#database/connect.ts";
 import { isStalePreparedStatementError } from "#database/database-errors.ts";
-import { runInTransaction, runSqlStatement } from "#database/transaction.ts";
+import { runInTransaction, runSqlStatementWithRetries } from "#database/transaction.ts";
 import { createDatabase } from "#test/support/create-database.ts";
 
 it("a table with a new column is read again by transactions and statements on every connection", async () => {
@@ -23,7 +23,10 @@ it("a table with a new column is read again by transactions and statements on ev
   expect(
     await runInTransaction(older.db, async (transaction) => (await read.execute(transaction)).rows),
   ).toEqual([{ id: 1, size: null }]);
-  for (const rows of await Promise.all([runSqlStatement(older.db, read), runSqlStatement(older.db, read)]))
+  for (const rows of await Promise.all([
+    runSqlStatementWithRetries(older.db, read),
+    runSqlStatementWithRetries(older.db, read),
+  ]))
     expect(rows).toEqual([{ id: 1, size: null }]);
 
   await newer.script((run) => run("alter table thing add column colour text"));

@@ -3,9 +3,9 @@ import { beforeAll, beforeEach, expect, it } from "vitest";
 import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import {
-  getViolatedConstraint,
+  getViolatedConstraintName,
   isDatabaseUnreachableError,
-  convertTemporaryFailureToUnavailable,
+  toServiceUnavailableIfTemporary,
   getSqlState,
   uniqueViolation,
 } from "#database/database-errors.ts";
@@ -61,7 +61,7 @@ describeOnBoth("a transaction", (open) => {
       await insert(transaction, "a");
     }).catch((thrown: unknown) => thrown);
     expect(getSqlState(error)).toBe(uniqueViolation);
-    expect(getViolatedConstraint(error)).toBe("app_pkey");
+    expect(getViolatedConstraintName(error)).toBe("app_pkey");
     expect(await idsOf(db)).toEqual([]);
     await runInTransaction(db, (transaction) => insert(transaction, "b"));
     expect(await idsOf(db)).toEqual(["b"]);
@@ -183,7 +183,7 @@ it("an unreachable database is distinguished from a wrong statement", async () =
   try {
     const error: unknown = await sql`select 1`.execute(away.db).catch((thrown: unknown) => thrown);
     expect(isDatabaseUnreachableError(error)).toBe(true);
-    expect(convertTemporaryFailureToUnavailable(toFailure(error))).toMatchObject({
+    expect(toServiceUnavailableIfTemporary(toFailure(error))).toMatchObject({
       code: "service_unavailable",
       status: 503,
       parts: { retryAfterSeconds: 2 },
@@ -192,7 +192,7 @@ it("an unreachable database is distinguished from a wrong statement", async () =
     await away.close();
   }
   expect(isDatabaseUnreachableError(new Thrown("22012"))).toBe(false);
-  expect(convertTemporaryFailureToUnavailable(toFailure(new Thrown("22012")))).toMatchObject({
+  expect(toServiceUnavailableIfTemporary(toFailure(new Thrown("22012")))).toMatchObject({
     code: "internal_error",
   });
   for (const code of ["57P01", "08006", "53300", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"])

@@ -6,9 +6,9 @@ import { randomBytes } from "node:crypto";
 import { readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { digestCheckoutPageSecret } from "#commerce/checkout/session-page.ts";
+import { hashCheckoutPageSecret } from "#commerce/checkout/session-page.ts";
 import { findOauthClient } from "#access/oauth/oauth-clients.ts";
-import { authenticateStaffByPassword } from "#access/people/staff.ts";
+import { authenticateStaffByPassword } from "#access/people/staff-sign-in.ts";
 import { DataFolderUnusableError } from "#database/folder-lock.ts";
 import type { OpenedDatabase } from "#database/connect.ts";
 import { runInTransaction } from "#database/transaction.ts";
@@ -177,7 +177,7 @@ describeOnPostgres("preparing the demo", (open, engine) => {
     const first = (await prepare(database, dataDir)) ?? expect.fail("There is no demo.");
     const url = first.checkout?.url ?? "";
     expect(url).toMatch(/^https:\/\/api\.test\/checkout\/[\w-]{43}$/);
-    const digest = digestCheckoutPageSecret(url.split("/").at(-1) ?? "");
+    const digest = hashCheckoutPageSecret(url.split("/").at(-1) ?? "");
     const { id } = await database.db
       .selectFrom("hostedCheckoutSession")
       .select("id")

@@ -3,12 +3,13 @@
  * known to the service.
  */
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { describe, expect, it } from "vitest";
-import { parseServiceSettings, settingNames } from "#app/settings.ts";
+import { formatMaskedSettings, parseServiceSettings, settingNames } from "#app/settings.ts";
+import { temporaryFolder } from "#test/support/process.ts";
 import { isInstalled } from "#test/support/program.ts";
 
 const root = new URL("../../", import.meta.url).pathname;
@@ -20,6 +21,7 @@ interface Service {
   readonly command?: readonly string[];
   readonly user: string;
   readonly environment?: Readonly<Record<string, string>>;
+  readonly secrets?: readonly string[];
   readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
   readonly healthcheck?: { readonly test?: readonly string[]; readonly disable?: boolean };
   readonly cpus: number;
@@ -35,24 +37,58 @@ interface Service {
 interface Composition {
   readonly services: Readonly<Record<string, Service>>;
   readonly networks: Readonly<Record<string, { readonly internal?: boolean } | null>>;
+  readonly secrets: Readonly<Record<string, { readonly file: string }>>;
 }
 
-const { services, networks } = parse(text, { merge: true }) as Composition;
+const { services, networks, secrets } = parse(text, { merge: true }) as Composition;
 const all = Object.entries(services);
 const ours = all.filter(([, { image }]) => image.startsWith("commerce-gateway:"));
 const networksOf = ({ networks: joined }: Service): string[] =>
   Array.isArray(joined) ? [...joined] : Object.keys(joined);
 
 /** The settings that an operator fills in. */
-const filled: Readonly<Record<string, string>> = {
-  POSTGRES_PASSWORD: "a".repeat(48),
+const filled: Readonly<Record<string, string>> = { PUBLIC_URL: "https://api.shop.example" };
+
+/** Creates the files with the secrets, as an operator does. Existing files stay as they are. */
+const createSecrets = (folder: string, given: Readonly<Record<string, string>> = {}): string => {
+  const secretsFolder = join(folder, "secrets");
+  const script = join(root, "deploy/create-secrets.sh");
+  const run = spawnSync("sh", [script, secretsFolder], {
+    env: { PATH: process.env["PATH"], ...given },
+    encoding: "utf8",
+  });
+  expect(run).toMatchObject({ status: 0, stderr: "" });
+  return secretsFolder;
+};
+
+/** The environment of a service in which the paths of mounted secrets are those of a folder on this machine. */
+const environmentWith = (
+  { environment = {} }: Service,
+  secretsFolder: string,
+): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(environment).map(([name, value]) => [
+      name,
+      interpolated(value, filled).replace(/^\/run\/secrets/, secretsFolder),
+    ]),
+  );
+
+/** Settings of which the command `config` masks each secret. */
+const masked: Readonly<Record<string, string>> = {
+  DATABASE_URL: "postgres://user:password@host/name",
+  DATABASE_DIRECT_URL: "postgres://user:password@host/name",
+  DATABASE_OWNER_URL: "postgres://user:password@host/name",
+  DATABASE_READ_URL: "postgres://user:password@host/name",
+  REDIS_URL: "redis://:password@host",
   ENCRYPTION_KEYS: `k1:${Buffer.alloc(32, 7).toString("base64")}`,
-  PUBLIC_URL: "https://api.shop.example",
   METRICS_TOKEN: "b".repeat(48),
+  OTEL_EXPORTER_OTLP_ENDPOINT: "https://user:password@collector",
 };
 
 /** Settings that the image sets itself, or that another setting replaces. */
 const notInContainers = new Set(["DATA_DIR"]);
+
+const withoutFile = (name: string): string => name.replace(/_FILE$/, "");
 
 /** Interpolates `${NAME}`, `${NAME:-default}` and `${NAME:?what to do}` as Compose does. */
 const interpolated = (value: string, given: Readonly<Record<string, string>>): string =>
@@ -173,17 +209,23 @@ describe("the Compose settings", () => {
   ];
 
   it("are known to and accepted by every process", () => {
-    for (const [name, { environment = {} }] of ours) {
-      expect(settingNames, name).toEqual(expect.arrayContaining(Object.keys(environment)));
-      const settings = parseServiceSettings(
-        Object.fromEntries(
-          Object.entries(environment).map(([key, value]) => [key, interpolated(value, filled)]),
-        ),
+    const secretsFolder = createSecrets(temporaryFolder());
+    const password = readFileSync(join(secretsFolder, "postgres_password"), "utf8").trim();
+    for (const [name, service] of ours) {
+      const environment = environmentWith(service, secretsFolder);
+      expect(settingNames, name).toEqual(
+        expect.arrayContaining(Object.keys(environment).map((key) => withoutFile(key))),
       );
-      expect(settings).toMatchObject({
+      expect(parseServiceSettings(environment)).toMatchObject({
         trustProxy: 1,
         publicUrl: "https://api.shop.example",
         redisUrl: "redis://limits:6379",
+        databaseUrl: `postgres://commerce:${password}@database:5432/commerce`,
+        databaseDirectUrl: undefined,
+        databaseReadUrl: undefined,
+        encryptionKeys: [{ id: "k1" }],
+        metricsToken: expect.stringMatching(/^[\da-f]{48}$/),
+        tracesEndpoint: undefined,
         demo: false,
       });
     }
@@ -204,9 +246,71 @@ describe("the Compose settings", () => {
       expect.arrayContaining(["PROCESSES", "DATABASE_DIRECT_URL", "DATABASE_READ_URL"]),
     );
     for (const [name, { environment = {} }] of ours)
-      expect(Object.keys(environment), name).toEqual(
-        expect.arrayContaining(documented.filter((setting) => !notInContainers.has(setting))),
-      );
+      expect(
+        Object.keys(environment).map((key) => withoutFile(key)),
+        name,
+      ).toEqual(expect.arrayContaining(documented.filter((setting) => !notInContainers.has(setting))));
+  });
+
+  it("contain no secret: secrets are files that only the services that need them get", () => {
+    const secretsFolder = createSecrets(temporaryFolder());
+    expect(readdirSync(secretsFolder).toSorted()).toEqual(Object.keys(secrets).toSorted());
+    for (const [name, { file }] of Object.entries(secrets)) {
+      expect(interpolated(file, {})).toBe(`./secrets/${name}`);
+      expect(interpolated(file, { SECRETS: "/safe" })).toBe(`/safe/${name}`);
+    }
+    const mayHaveSecret = settingNames.filter((name) => formatMaskedSettings(masked)[name] === "********");
+    expect(mayHaveSecret).toEqual(expect.arrayContaining(["DATABASE_URL", "ENCRYPTION_KEYS"]));
+    for (const [name, { environment = {}, secrets: mounted = [] }] of all) {
+      const paths = Object.values(environment).filter((value) => value.startsWith("/run/secrets/"));
+      expect(paths.toSorted(), name).toEqual(mounted.map((secret) => `/run/secrets/${secret}`).toSorted());
+      for (const [variable, value] of Object.entries(environment)) {
+        // The address of Valkey on the inner network, without a password.
+        if (value === "redis://limits:6379") continue;
+        expect(mayHaveSecret, `${name}: ${variable}`).not.toContain(variable);
+        expect(variable, name).not.toMatch(/PASSWORD$|TOKEN$|KEYS?$|SECRET$/);
+      }
+    }
+    expect(services["database"]?.secrets).toEqual(["postgres_password"]);
+    for (const name of ["nginx", "limits"]) expect(services[name]?.secrets, name).toBeUndefined();
+  });
+
+  it("come from files that others cannot reach, and that a second run of the script keeps", () => {
+    const folder = temporaryFolder();
+    const secretsFolder = createSecrets(folder, {
+      POSTGRES_PASSWORD: "old",
+      DATABASE_NAME: "restored",
+      ENCRYPTION_KEYS: "k7:x",
+    });
+    const read = (name: string): string => readFileSync(join(secretsFolder, name), "utf8");
+    expect(read("database_url")).toBe("postgres://commerce:old@database:5432/restored\n");
+    expect(read("encryption_keys")).toBe("k7:x\n");
+    const before = Object.keys(secrets).map((name) => read(name));
+    expect(createSecrets(folder, { POSTGRES_PASSWORD: "new" })).toBe(secretsFolder);
+    expect(Object.keys(secrets).map((name) => read(name))).toEqual(before);
+    expect(statSync(secretsFolder).mode & 0o777).toBe(0o700);
+    expect(Object.keys(secrets).map((name) => statSync(join(secretsFolder, name)).mode & 0o777)).toEqual(
+      Object.keys(secrets).map(() => 0o444),
+    );
+    expect(readFileSync(join(root, ".gitignore"), "utf8").split("\n")).toContain("/secrets*/");
+  });
+
+  it("lead to the restored database with the commands of the runbook", () => {
+    const folder = temporaryFolder();
+    createSecrets(folder, { DATABASE_READ_URL: "postgres://commerce:x@replica:5432/commerce" });
+    const [, commands = ""] =
+      /```sh\n( +cp -R secrets [\s\S]+?)```/.exec(readFileSync(join(root, "docs/runbook.md"), "utf8")) ?? [];
+    expect(commands).toContain("SECRETS=./secrets-restored docker compose run");
+    const docker =
+      'docker() { [ "$SECRETS $*" = "./secrets-restored compose run --rm --no-deps worker keys check" ]; }\n';
+    const run = spawnSync("bash", ["-euc", docker + commands], { cwd: folder, encoding: "utf8" });
+    expect(run).toMatchObject({ status: 0, stderr: "" });
+    const environment = environmentWith(services["worker"] as Service, join(folder, "secrets-restored"));
+    expect(parseServiceSettings(environment)).toMatchObject({
+      databaseUrl: expect.stringMatching(/@database:5432\/restored$/),
+      databaseReadUrl: "postgres://commerce:x@replica:5432/restored",
+      databaseDirectUrl: undefined,
+    });
   });
 
   it.each(Object.keys(filled))("are refused if missing: %s", (name) => {
@@ -252,8 +356,7 @@ describe.runIf(hasCompose)("docker-compose", () => {
 
   it("are understood by docker-compose, which asks for missing ones", () => {
     expect(check(filled)).toMatchObject({ status: 0, stderr: "" });
-    const { ENCRYPTION_KEYS: _keys, ...others } = filled;
-    expect(check(others)).toMatchObject({
+    expect(check({})).toMatchObject({
       status: 1,
       stderr: expect.stringContaining("see deploy/example.env"),
     });

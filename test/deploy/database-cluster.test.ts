@@ -2,6 +2,7 @@
  * The shipped configuration of the PostgreSQL cluster. HAProxy runs in front of fake members and connects
  * clients only to the member that has the role. `npm run soak -- --only failover` runs the real cluster.
  */
+import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer as createHttpServer } from "node:http";
@@ -11,10 +12,17 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { hasHaproxy, startHaproxy } from "#soak/database-cluster.ts";
+import { isInstalled } from "#test/support/program.ts";
 
 if (!hasHaproxy)
   process.stderr.write(
     "test/deploy/database-cluster.test.ts is skipped in part: HAProxy is not installed (Debian: haproxy).\n",
+  );
+
+const hasPatroni = isInstalled("patronictl", "--help");
+if (!hasPatroni)
+  process.stderr.write(
+    "test/deploy/database-cluster.test.ts is skipped in part: Patroni is not installed (Debian: patroni).\n",
   );
 
 interface FakeMember {
@@ -93,6 +101,25 @@ describe("the PostgreSQL cluster", () => {
       await expect.poll(() => nameAt(ports.primary), { timeout: waitMs }).toBe("");
     },
   );
+
+  it.runIf(hasPatroni)("the documents use commands and options that patronictl has", () => {
+    const text = ["docs/operating.md", "docs/runbook.md", "deploy/patroni/patroni.yml"]
+      .map((path) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8"))
+      .join("\n")
+      .replaceAll(/\s+/g, " ");
+    const commands = [...text.matchAll(/patronictl -c patroni\.yml ([a-z][^`]*)`/g)].map(([, line = ""]) =>
+      line.trim().split(" "),
+    );
+    expect(new Set(commands.map(([name]) => name))).toEqual(
+      new Set(["list", "failover", "reinit", "switchover", "restart", "edit-config"]),
+    );
+    for (const [name = "", ...words] of commands) {
+      const { status, stdout } = spawnSync("patronictl", [name, "--help"], { encoding: "utf8" });
+      expect(status, name).toBe(0);
+      for (const option of words.filter((word) => word.startsWith("--")))
+        expect(stdout, `${name} ${option}`).toMatch(new RegExp(`${option}\\b`));
+    }
+  });
 
   it("Patroni's settings keep what the documentation promises", () => {
     const file = readFileSync(new URL("../../deploy/patroni/patroni.yml", import.meta.url), "utf8");

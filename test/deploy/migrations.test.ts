@@ -30,6 +30,14 @@ const demands: readonly (readonly [string, RegExp])[] = [
   ["takes a default away", /\bdrop\s+default\b/],
 ];
 
+/**
+ * What a migration may do although it is refused for others: it replaces a table or a trigger by one with the
+ * same name, so that the statements of the previous release work without a change.
+ */
+const replacements = new Map([
+  ["0045-day-partitions", ["takes a table, a column or a type away", "renames"]],
+]);
+
 /** Reduces SQL to words: without comments, quotes around names, and parentheses. */
 function plain(sql: string): string {
   const text = sql
@@ -159,7 +167,7 @@ describe("migrations", () => {
     "$name only adds, so that processes of the previous release continue beside it",
     async ({ name, sql }) => {
       const earlier = readMigrationFiles().filter((migration) => migration.name < name);
-      expect(faultsOf(sql, await widenedChecks(empty, earlier, sql))).toEqual([]);
+      expect(faultsOf(sql, await widenedChecks(empty, earlier, sql))).toEqual(replacements.get(name) ?? []);
     },
   );
 

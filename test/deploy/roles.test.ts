@@ -9,6 +9,7 @@ import { describe, expect, inject, it } from "vitest";
 import { createServiceApp, type ServiceApp } from "#app/app.ts";
 import { parseServiceSettings } from "#app/settings.ts";
 import { openDatabase } from "#database/connect.ts";
+import { createDayPartitions, dropDayPartitions } from "#database/day-partitions.ts";
 import { migrate, readMigrationFiles } from "#database/migrate.ts";
 import { prepareDemoDataAndFile } from "#demo/prepare-demo.ts";
 import { createLog } from "#foundation/log.ts";
@@ -81,6 +82,11 @@ describe("the roles of deploy/postgres/roles.sql", () => {
     const applied = await app.server.inject({ method: "PUT", url: `${cart}/promotion`, headers, payload });
     expect(applied.statusCode, applied.body).toBe(200);
     expect((await app.server.inject({ url: cart, headers })).statusCode).toBe(200);
+    // The service creates and drops partitions although it does not own the tables.
+    const later = new Date(Date.now() + 40 * 86_400_000);
+    expect(await createDayPartitions(app.database.db, later)).toBe(4);
+    expect(await dropDayPartitions(app.database.db, later)).not.toEqual([]);
+    expect(await ownersOf(url)).toEqual([{ owner: "commerce_owner" }]);
     await app.exports.drain();
     await app.payments.drive();
   });
@@ -109,6 +115,11 @@ describe("the roles of deploy/postgres/roles.sql", () => {
     ["commerce_app", "truncate audit_entry", "permission denied"],
     ["commerce_read", "delete from merchant", "read-only transaction"],
     ["commerce_read", "begin read write; delete from merchant", "permission denied"],
+    [
+      "commerce_read",
+      "begin read write; select drop_day_partition('api_request', now())",
+      "permission denied",
+    ],
     ["commerce_metrics", "select * from merchant", "permission denied"],
   ])("do not let %s run: %s", async (role, sql, message) => {
     const url = await createDatabase();

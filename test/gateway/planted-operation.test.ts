@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import type { FastifyInstance } from "fastify";
 import { buildSchema, parse } from "graphql";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createInProcessEvents } from "#foundation/events.ts";
+import { createInProcessEventEmitter } from "#foundation/events.ts";
 import { buildRestOperationsAndSchemas } from "#gateway/contract.ts";
 import { registerRestOperationRoutes } from "#gateway/operations.ts";
 import { createMemoryRateLimiter } from "#http/rate-limiter.ts";
@@ -47,7 +47,7 @@ describe("an operation with a scope and a body", () => {
         db: world.database.db,
         clock: world.clock,
         publicUrl,
-        events: createInProcessEvents(),
+        events: createInProcessEventEmitter(),
         responseCache: undefined,
         hasReplica: false,
         limiter: createMemoryRateLimiter(1),

@@ -12,7 +12,7 @@ import {
   type LoggedApiRequest,
   bufferedRequestsMax,
   loggedSuccessesMax,
-  deleteExpiredApiRequests,
+  deleteExpiredApiRequestLogEntries,
 } from "#access/request-log.ts";
 import { sweeps } from "#app/sweeps.ts";
 import { createId } from "#foundation/ids.ts";
@@ -232,12 +232,12 @@ describe.each(["postgres"] as const)("recent requests on %s", (engine) => {
     await send(identity);
     expect(nodesOf(await ask(id))).toHaveLength(1);
     const { db } = world.database;
-    const at = Date.now();
-    await deleteExpiredApiRequests(db, new Date(at + requestRetentionDays * dayMs - 3_600_000));
+    const endOfDay = Date.now() - (Date.now() % dayMs) + dayMs;
+    await deleteExpiredApiRequestLogEntries(db, new Date(endOfDay + requestRetentionDays * dayMs - 1));
     expect(nodesOf(await ask(id))).toHaveLength(1);
     const sweep = sweeps.find(({ name }) => name === "delete old API requests");
     await sweep?.run(world.app.services, {
-      now: new Date(at + requestRetentionDays * dayMs + 3_600_000),
+      now: new Date(endOfDay + requestRetentionDays * dayMs),
       signal: new AbortController().signal,
     });
     expect(nodesOf(await ask(id))).toEqual([]);

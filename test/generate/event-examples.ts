@@ -2,7 +2,7 @@
  * Creates examples of event subjects from their schemas: deterministic, with every field, and short enough to
  * read.
  */
-import type { ApiDescription } from "#gateway/api-description.ts";
+import type { RestOperationsAndOpenApiDocument } from "#gateway/api-description.ts";
 import { getEventObjectSchemaName, eventSubjectTypes } from "#webhooks/event-catalogue.ts";
 
 interface Schema {
@@ -34,7 +34,9 @@ const levels = [
   { listDepth: 0, isNullPreferred: true },
 ] as const;
 
-export function eventExamples(document: ApiDescription["document"]): Record<string, unknown> {
+export function eventExamples(
+  document: RestOperationsAndOpenApiDocument["document"],
+): Record<string, unknown> {
   const { schemas } = document["components"] as { readonly schemas: Readonly<Record<string, Schema>> };
   return Object.fromEntries(
     eventSubjectTypes.map((subject) => {

@@ -27,7 +27,8 @@ const columnsOf = `
          and k.contype = 'c' and k.conkey = array[a.attnum]) as checks
   from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
   join pg_type t on t.oid = a.atttypid
-  where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and c.relname <> 'schema_migration'
+  where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+    and c.relname <> 'schema_migration'
   order by c.relname, a.attnum`;
 
 export async function renderTables(run: SqlScriptRunner): Promise<string> {

@@ -4,7 +4,7 @@
  */
 import { expect, it } from "vitest";
 import {
-  createPaymentOperationDriver,
+  createPaymentOperationWorker,
   runDuePaymentOperations,
   type PaymentOperationDriverOptions,
 } from "#commerce/payments/driver.ts";
@@ -122,7 +122,7 @@ it.each([0, 16 * minute])(
       },
       lookup: ({ signal }) => hang(signal),
     });
-    const driver = createPaymentOperationDriver(partsWith(behave), { stopMsMax: 0 });
+    const driver = createPaymentOperationWorker(partsWith(behave), { stopMsMax: 0 });
     driver.start();
     await requestSent.promise;
     await driver.stop();

@@ -15,21 +15,21 @@ import type { GraphqlContext } from "#graph/context.ts";
 import graph from "#graph/schema.ts";
 import { createIdempotentReplayRecorder, getRequestViewer, setRequestViewer } from "#graphql/authenticate.ts";
 import {
-  createAnswerWithoutYogaFunction,
-  type AnswerWithoutYogaServices,
+  createGraphqlHandlerBypassingYoga,
+  type GraphqlHandlerBypassingYogaServices,
   hasYogaRequestHooks,
 } from "#graphql/direct-answers.ts";
 import { createGraphqlCostCharger } from "#graphql/quotas.ts";
 import { preparedFromRequest } from "#graphql/repeated-texts.ts";
 import { createMemoryRateLimiter } from "#http/rate-limiter.ts";
-import type { PreparedGraphqlDocument } from "#mesh/prepared-document.ts";
+import type { ParsedAndCompiledGraphqlDocument } from "#mesh/prepared-document.ts";
 
 const sha256 = "a".repeat(64);
 const documentId = `sha256:${sha256}`;
 const row = { sha256, name: "Role", operation: "query", document: "query Role { x }" } as TrustedDocumentRow;
 /** A compiled query. Its function is not called, because the tests replace `execute`. */
 const compiled = { execute: () => ({ data: null }), size: 1 };
-const ready: PreparedGraphqlDocument = {
+const ready: ParsedAndCompiledGraphqlDocument = {
   document: parse(row.document),
   name: "Role",
   operation: "query",
@@ -37,9 +37,9 @@ const ready: PreparedGraphqlDocument = {
   query: undefined,
 };
 
-const find = vi.fn<AnswerWithoutYogaServices["documents"]["find"]>();
-const prepareDocument = vi.fn<AnswerWithoutYogaServices["prepareDocument"]>();
-const execute = vi.fn<AnswerWithoutYogaServices["execute"]>();
+const find = vi.fn<GraphqlHandlerBypassingYogaServices["documents"]["find"]>();
+const prepareDocument = vi.fn<GraphqlHandlerBypassingYogaServices["prepareDocument"]>();
+const execute = vi.fn<GraphqlHandlerBypassingYogaServices["execute"]>();
 
 beforeEach(() => {
   find.mockReset().mockResolvedValue(row);
@@ -47,8 +47,8 @@ beforeEach(() => {
   execute.mockReset().mockResolvedValue({ data: { x: 1 } });
 });
 
-const createAnswers = (): ReturnType<typeof createAnswerWithoutYogaFunction> =>
-  createAnswerWithoutYogaFunction({
+const createAnswers = (): ReturnType<typeof createGraphqlHandlerBypassingYoga> =>
+  createGraphqlHandlerBypassingYoga({
     documents: { find },
     prepareDocument,
     execute,

@@ -19,7 +19,11 @@ import {
 } from "graphql";
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { defineFieldCostByArguments, describeFieldCost, getGraphqlFieldCost } from "#graph/field-costs.ts";
+import {
+  defineGraphqlFieldCostByArguments,
+  describeGraphqlFieldCost,
+  getGraphqlFieldCost,
+} from "#graph/field-costs.ts";
 import { getFieldDescriptionWithoutNotes } from "#graph/field-notes.ts";
 import graph from "#graph/schema.ts";
 import { useWorld } from "#test/support/use-world.ts";
@@ -132,14 +136,14 @@ describe("@cost", () => {
   it("is refused for a cost function without a description", () => {
     const orders = fields.find(({ name }) => name === "Query.orders");
     const bare = { ...(orders as { field: Field }).field, extensions: { complexity: () => ({ field: 2 }) } };
-    expect(() => getGraphqlFieldCost(bare)).toThrow("define it with defineFieldCostByArguments");
-    const sized = defineFieldCostByArguments({ sizedBy: ["first"], factor: "`first`" }, () => ({
+    expect(() => getGraphqlFieldCost(bare)).toThrow("define it with defineGraphqlFieldCostByArguments");
+    const sized = defineGraphqlFieldCostByArguments({ sizedBy: ["first"], factor: "`first`" }, () => ({
       field: 2,
       multiplier: 3,
     }));
-    expect(describeFieldCost(getGraphqlFieldCost({ ...bare, extensions: { complexity: sized } }))).toBe(
-      "Cost: 2 points, plus the cost of the selected fields times `first` (by default 3).",
-    );
+    expect(
+      describeGraphqlFieldCost(getGraphqlFieldCost({ ...bare, extensions: { complexity: sized } })),
+    ).toBe("Cost: 2 points, plus the cost of the selected fields times `first` (by default 3).");
   });
 });
 

@@ -3,10 +3,10 @@
  * idempotency key.
  */
 import { randomUUID } from "node:crypto";
-import { sql } from "kysely";
 import { expect } from "vitest";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import { type GraphAnswer, askGraph, type Frontend } from "#test/operations/cart-calls.ts";
+import { readTableStates } from "#test/support/all-rows.ts";
 import { readOrder } from "#test/support/orders.ts";
 import type { World } from "#test/support/world.ts";
 
@@ -89,15 +89,9 @@ const tables =
     " ",
   );
 
-/** Row count and digest of every table that a fulfillment could write. */
-async function writtenRows({ database }: World): Promise<string> {
-  const parts = tables.map(
-    (table) =>
-      sql`select ${sql.lit(table)} as name, count(*)::int as count, md5(string_agg(md5(t::text), ''
-        order by md5(t::text))) as digest from ${sql.table(table)} t`,
-  );
-  const { rows } = await sql`${sql.join(parts, sql` union all `)}`.execute(database.db);
-  return JSON.stringify(rows, undefined, 1);
+/** Row count and newest write of every table that a fulfillment could write. */
+async function writtenRows(world: World): Promise<string> {
+  return JSON.stringify(await readTableStates(world, tables), undefined, 1);
 }
 
 /** Returns the answer of the call. Fails the test if the call wrote anything. */

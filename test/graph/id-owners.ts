@@ -32,6 +32,7 @@ const tables = {
   request: "api_request",
   return: "order_return",
   staff: "staff_account",
+  taxRate: "tax_rate",
   trustedDocument: "trusted_document",
   warranty: "warranty_registration",
 } as const;

@@ -12,6 +12,7 @@ import { runInTransaction } from "#database/transaction.ts";
 import { insertTableRows } from "#demo/rows/insert-rows.ts";
 import { createId } from "#foundation/ids.ts";
 import { type GraphAnswer, askGraph, type Frontend, variantOf } from "#test/operations/cart-calls.ts";
+import { readTableStates } from "#test/support/all-rows.ts";
 import { defaultBuyer, insertOrder, type OrderOverrides, readOrder } from "#test/support/orders.ts";
 import type { World } from "#test/support/world.ts";
 
@@ -197,14 +198,8 @@ const tables =
     " ",
   );
 
-async function writtenRows({ database }: World): Promise<string> {
-  const parts = tables.map(
-    (table) =>
-      sql`select ${sql.lit(table)} as name, count(*)::int as count, md5(string_agg(md5(t::text), ''
-        order by md5(t::text))) as digest from ${sql.table(table)} t`,
-  );
-  const { rows } = await sql`${sql.join(parts, sql` union all `)}`.execute(database.db);
-  return JSON.stringify(rows, undefined, 1);
+async function writtenRows(world: World): Promise<string> {
+  return JSON.stringify(await readTableStates(world, tables), undefined, 1);
 }
 
 export interface Refusal {

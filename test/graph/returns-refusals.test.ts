@@ -3,7 +3,7 @@
  * callers. A refusal writes nothing.
  */
 import { describe, expect, it } from "vitest";
-import { returnTransitions, type ReturnStep, returnSteps } from "#commerce/after-sales/return-rules.ts";
+import { returnTransitions, type ReturnStepName, returnSteps } from "#commerce/after-sales/return-rules.ts";
 import type { OrderAggregate, OrderReturn } from "#commerce/orders/order-aggregate.ts";
 import { returnStatuses, type ReturnStatus } from "#commerce/orders/order-states.ts";
 import { runInTransaction } from "#database/transaction.ts";
@@ -25,7 +25,7 @@ import {
 
 const mill = "KIT-KVERN";
 
-const mutationOf: Readonly<Record<ReturnStep, AfterSalesMutation>> = {
+const mutationOf: Readonly<Record<ReturnStepName, AfterSalesMutation>> = {
   approve: "returnApprove",
   decline: "returnDecline",
   track: "returnTrack",
@@ -36,7 +36,7 @@ const mutationOf: Readonly<Record<ReturnStep, AfterSalesMutation>> = {
 };
 
 /** The allowed steps, written by hand from the contract. All others are refused. */
-const expected: Readonly<Record<ReturnStatus, Partial<Record<ReturnStep, ReturnStatus>>>> = {
+const expected: Readonly<Record<ReturnStatus, Partial<Record<ReturnStepName, ReturnStatus>>>> = {
   requested: { approve: "approved", decline: "declined", cancel: "canceled" },
   approved: { track: "in_transit", cancel: "canceled" },
   declined: {},
@@ -47,7 +47,7 @@ const expected: Readonly<Record<ReturnStatus, Partial<Record<ReturnStep, ReturnS
   canceled: {},
 };
 
-const inputOf = (step: ReturnStep, lineId: string): Record<string, unknown> => {
+const inputOf = (step: ReturnStepName, lineId: string): Record<string, unknown> => {
   if (step === "decline") return { reason: "Too worn." };
   if (step === "receive") return { lines: [{ lineId, received: 0 }] };
   return step === "inspect" ? { lines: [{ lineId, accepted: 0, restock: 0 }] } : {};
@@ -79,7 +79,7 @@ describe("the steps of a return", () => {
     return returnOf(world(), order.id);
   }
 
-  const reasonOf = (status: ReturnStatus, step: ReturnStep): string => {
+  const reasonOf = (status: ReturnStatus, step: ReturnStepName): string => {
     if (status === "approved" && step === "receive") return "not_in_transit";
     return Object.keys(expected[status]).length === 0 ? "return_ended" : "step_not_possible";
   };

@@ -115,6 +115,11 @@ export const roleCalls: Readonly<Record<string, string>> = {
   taxRateUpsert:
     `taxRateUpsert(merchantId: ${id}, input: { marketId: ${id}, country: "DE", name: "x", ` +
     "basisPoints: 1, appliesToShipping: true }) { id }",
+  taxRateUpdate: `taxRateUpdate(merchantId: ${id}, input: { taxRateId: ${id}, basisPoints: 1 }) { id }`,
+  taxRateDelete: `taxRateDelete(merchantId: ${id}, input: { taxRateId: ${id} }) { taxRateId }`,
+  taxRateOverlaps:
+    `taxRateOverlaps(merchantId: ${id}, input: { marketId: ${id}, country: "DE", name: "x", ` +
+    "basisPoints: 1, appliesToShipping: true }) { taxRate { id } }",
   deliveryMethodUpsert:
     `deliveryMethodUpsert(merchantId: ${id}, input: { marketId: ${id}, code: "x", names: ` +
     `${names}, pickup: false, priceMinor: 1, minDays: 1, maxDays: 1 }) { id }`,

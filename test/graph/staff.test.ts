@@ -7,7 +7,7 @@ import type * as Crypto from "node:crypto";
 import canonicalize from "canonicalize";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { hashPassword } from "#access/people/passwords.ts";
-import { authenticateStaffByPassword, recordStaffSignIn } from "#access/people/staff.ts";
+import { authenticateStaffByPassword, recordLastStaffSignInTime } from "#access/people/staff-sign-in.ts";
 import { holdArgon2 } from "#test/support/held-argon2.ts";
 import { useWorld } from "#test/support/use-world.ts";
 
@@ -146,7 +146,7 @@ it("a staff member with one password at several merchants gets the account that 
     ids.push(body.data.staffCreate.staff.id);
   }
   for (const [minute, staffId] of [...ids, ...ids].entries()) {
-    await recordStaffSignIn(db, staffId, new Date(world().clock.now().getTime() + minute * 60_000));
+    await recordLastStaffSignInTime(db, staffId, new Date(world().clock.now().getTime() + minute * 60_000));
     expect((await authenticateStaffByPassword(db, email, password))?.staffId).toBe(staffId);
   }
 });

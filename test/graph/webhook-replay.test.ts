@@ -2,7 +2,7 @@
  * Webhook deliveries for a merchant's staff: read singly and in pages, replayed singly and up to a thousand
  * at a time.
  */
-import { createInProcessEvents } from "#foundation/events.ts";
+import { createInProcessEventEmitter } from "#foundation/events.ts";
 import { sql } from "kysely";
 import { beforeEach, expect, it } from "vitest";
 import { runInTransaction } from "#database/transaction.ts";
@@ -140,7 +140,7 @@ describeOnPostgres("webhook deliveries", (_open, engine) => {
     const deliveryId = await makeDelivery(world(), { endpointId });
     const seen: number[] = [];
     let count = 0;
-    const events = createInProcessEvents();
+    const events = createInProcessEventEmitter();
     events.on("deliveriesDue", () => void (count += 1));
     const context = { merchantId: null, installationId: null, now: world().clock.now(), events };
     await runInTransaction(db, async (transaction) => {

@@ -5,8 +5,8 @@
 import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { runBuyerErasure } from "#app/erase-buyers.ts";
-import type { BuyerErasureTarget } from "#commerce/orders/erasure/erasure-scope.ts";
+import { findAndEraseBuyerData } from "#app/erase-buyers.ts";
+import type { BuyerIdentifierForErasure } from "#commerce/orders/erasure/erasure-scope.ts";
 import { createEncryptionKeyring } from "#foundation/encryption.ts";
 import {
   berlin,
@@ -68,9 +68,12 @@ describe.each(["pglite", "postgres"] as const)("erasing a buyer on %s", (engine)
   });
   afterAll(() => world[Symbol.asyncDispose]());
 
-  const erase = (target: BuyerErasureTarget, isForced = false) => {
+  const erase = (target: BuyerIdentifierForErasure, isForced = false) => {
     const { db, render } = world.app.services;
-    return runBuyerErasure({ db, keyring, render, publicUrl, now: world.clock.now() }, { target, isForced });
+    return findAndEraseBuyerData(
+      { db, keyring, render, publicUrl, now: world.clock.now() },
+      { target, isForced },
+    );
   };
   /** The columns that contain a marker: all that can hold text, including bytes, and decrypted sealed values. */
   const found = async (): Promise<readonly string[]> => {

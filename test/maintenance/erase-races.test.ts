@@ -4,7 +4,7 @@
  */
 import { sql } from "kysely";
 import { beforeAll, describe, expect, it } from "vitest";
-import { runBuyerErasure } from "#app/erase-buyers.ts";
+import { findAndEraseBuyerData } from "#app/erase-buyers.ts";
 import type { Database, SqlScriptRunner } from "#database/connect.ts";
 import { createEncryptionKeyring, type EncryptionKeyring } from "#foundation/encryption.ts";
 import { type Checkout, drive, openCheckout, submitted } from "#test/commerce/payments/checkouts.ts";
@@ -45,7 +45,7 @@ describe("erasing while an order is placed", () => {
 
   const erase = (cartId: string, isForced: boolean) => {
     const { db, render } = world().app.services;
-    return runBuyerErasure(
+    return findAndEraseBuyerData(
       { db, keyring, render, publicUrl, now: world().clock.now() },
       { target: { by: "cart", value: cartId }, isForced },
     );
@@ -128,7 +128,7 @@ describe("erasing while data changes", () => {
       value: buyer,
       merchantId: world().demo.merchants.first.id,
     } as const;
-    return runBuyerErasure(
+    return findAndEraseBuyerData(
       { db: slow, keyring, render, publicUrl, now: world().clock.now() },
       { target, isForced: false },
     );
@@ -222,7 +222,7 @@ describe("stored answers for retries", () => {
     };
     const watchedDb = onTransaction(db, () => Promise.resolve((where = "inside")));
     const services = { db: watchedDb, keyring: watched, render, publicUrl, now: world().clock.now() };
-    const erased = await runBuyerErasure(services, {
+    const erased = await findAndEraseBuyerData(services, {
       target: { by: "cart", value: cart.id },
       isForced: false,
     });

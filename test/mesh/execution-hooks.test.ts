@@ -3,7 +3,7 @@ import { envelop } from "@envelop/core";
 import { buildSchema, type ExecutionArgs, type ExecutionResult, parse } from "graphql";
 import type { Plugin } from "graphql-yoga";
 import { describe, expect, it } from "vitest";
-import { createGraphqlExecutorWithHooks } from "#mesh/run.ts";
+import { createGraphqlExecutorWithPluginHooks } from "#mesh/run.ts";
 
 type Calls = string[];
 type Case = (calls: Calls) => Plugin[];
@@ -87,7 +87,7 @@ describe("the hooks of an execution", () => {
 
   it.each(Object.keys(cases))("are called as Envelop calls them: %s", async (name) => {
     const [ours, theirs]: [Calls, Calls] = [[], []];
-    const result = await createGraphqlExecutorWithHooks(cases[name]?.(ours) ?? [])(args());
+    const result = await createGraphqlExecutorWithPluginHooks(cases[name]?.(ours) ?? [])(args());
     const expected: unknown = await envelop({ plugins: cases[name]?.(theirs) ?? [] })({}).execute(args());
     expect(result).toEqual(expected);
     expect(ours).toEqual(theirs);
@@ -99,7 +99,7 @@ describe("the hooks of an execution", () => {
       executor([]),
       { onExecute: () => Promise.reject(new Error("The hook failed.")) },
     ];
-    await expect(Promise.resolve(createGraphqlExecutorWithHooks(plugins)(args()))).rejects.toThrow(
+    await expect(Promise.resolve(createGraphqlExecutorWithPluginHooks(plugins)(args()))).rejects.toThrow(
       "The hook failed.",
     );
   });

@@ -5,7 +5,7 @@ import { printSchemaWithDirectives } from "@graphql-tools/utils";
 import { type GraphQLSchema, print } from "graphql";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { collectGraphqlFragments, inlineGraphqlFragments } from "#mesh/documents.ts";
-import { type OpenedMesh, openMesh } from "#mesh/open-mesh.ts";
+import { type OpenedMesh, openGraphqlMesh } from "#mesh/open-mesh.ts";
 import { convertEnumValuesToLowerCase } from "#mesh/contract-schema.ts";
 import { temporaryFolder } from "#test/support/process.ts";
 import { fillMeshFolder } from "./mesh-folder.ts";
@@ -18,13 +18,13 @@ const meshFolder = (
   files: Readonly<Record<string, string>> = {},
 ): string => fillMeshFolder(temporaryFolder(), change, files);
 
-describe("openMesh", () => {
+describe("openGraphqlMesh", () => {
   const opened: OpenedMesh[] = [];
   afterEach(() => {
     for (const mesh of opened.splice(0)) mesh.close();
   });
   async function open(dir?: string): Promise<OpenedMesh> {
-    const mesh = await openMesh(dir);
+    const mesh = await openGraphqlMesh(dir);
     opened.push(mesh);
     return mesh;
   }
@@ -79,7 +79,7 @@ describe("openMesh", () => {
     const dir = meshFolder((text) => text.replace("documents:\n", "documents:\n  - ./extra.graphql\n"), {
       "extra.graphql": "query extra($id: ID!) { object: cart(id: $id) { nonsense } }",
     });
-    await expect(openMesh(dir)).rejects.toThrow(
+    await expect(openGraphqlMesh(dir)).rejects.toThrow(
       'extra.graphql: Cannot query field "nonsense" on type "Cart".',
     );
   });
@@ -90,7 +90,7 @@ describe("openMesh", () => {
     );
     expect((await open(dir)).operations.length).toBe(operationCount);
     vi.stubEnv("MESH_TEST_GRAPH", "./elsewhere.ts");
-    await expect(openMesh(dir)).rejects.toThrow("Schemas couldn't be generated successfully");
+    await expect(openGraphqlMesh(dir)).rejects.toThrow("Schemas couldn't be generated successfully");
     vi.unstubAllEnvs();
   });
 

@@ -10,7 +10,7 @@ import { parse as parseYaml } from "yaml";
 import type { ApiKeyViewer, Viewer } from "#access/viewer.ts";
 import { restRequestSteps } from "#gateway/operations.ts";
 import { createGraphqlContext } from "#graph/context.ts";
-import { type OpenedMesh, openMesh } from "#mesh/open-mesh.ts";
+import { type OpenedMesh, openGraphqlMesh } from "#mesh/open-mesh.ts";
 import { getFailureOfGraphqlError } from "#mesh/public-error.ts";
 import { temporaryFolderUntil } from "#test/support/process.ts";
 import { createWorld, type World } from "#test/support/world.ts";
@@ -23,7 +23,7 @@ describe("an operation's document, executed without the gateway", () => {
   let mesh: OpenedMesh;
   beforeAll(async () => {
     world = await createWorld("pglite");
-    mesh = await openMesh();
+    mesh = await openGraphqlMesh();
   });
   afterAll(async () => {
     mesh.close();
@@ -133,7 +133,7 @@ describe("a plugin in the configuration", () => {
       viewer: { kind: "anonymous" },
       requestId: "req_stopped",
     });
-    const mesh = await openMesh(folder);
+    const mesh = await openGraphqlMesh(folder);
     const document = mesh.operations.find((one) => getOperationAST(one)?.name?.value === "getPublicCart");
     const { data, errors = [] } = await mesh.run(
       document ?? parse("{ __typename }"),

@@ -3,10 +3,10 @@
  * must not change.
  */
 import { randomUUID } from "node:crypto";
-import { sql } from "kysely";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import { findOrders } from "#commerce/orders/find-orders.ts";
 import { askGraph, type GraphAnswer } from "#test/operations/cart-calls.ts";
+import { readTableStates } from "#test/support/all-rows.ts";
 import type { World } from "#test/support/world.ts";
 
 export interface Call {
@@ -78,26 +78,12 @@ export async function readOrder({ world }: Front, orderId: string): Promise<Orde
   return order;
 }
 
-const whole =
+const tables =
   "cart hosted_checkout_session stock_hold stock_level payment payment_operation refund sales_order " +
   "order_line fulfillment fulfillment_line order_return return_line order_timeline " +
-  "test_provider_payment";
-const counted = "event idempotency_record stock_movement promotion_use test_provider_entry";
+  "test_provider_payment event idempotency_record stock_movement promotion_use test_provider_entry";
 
-/** Counts and digests of all tables that a command could change. */
+/** Row count and newest write of all tables that a command could change. */
 export async function rowsOf({ world }: Front): Promise<string> {
-  const parts = [
-    ...whole.split(" ").map(
-      (table) =>
-        sql`select ${sql.lit(table)} as name, count(*)::int as count, md5(string_agg(md5(t::text), ''
-            order by md5(t::text))) as digest from ${sql.table(table)} t`,
-    ),
-    ...counted.split(" ").map(
-      (table) =>
-        sql`select ${sql.lit(table)} as name, count(*)::int as count, null as digest
-            from ${sql.table(table)}`,
-    ),
-  ];
-  const { rows } = await sql`${sql.join(parts, sql` union all `)}`.execute(world.database.db);
-  return JSON.stringify(rows, undefined, 1);
+  return JSON.stringify(await readTableStates(world, tables.split(" ")), undefined, 1);
 }

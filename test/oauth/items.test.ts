@@ -4,7 +4,7 @@
  */
 import { beforeAll, expect, it } from "vitest";
 import {
-  consumeOauthServerRecord,
+  markOauthServerRecordConsumed,
   deleteOauthServerRecord,
   findOauthServerRecord,
   type NewOauthServerRecord,
@@ -80,7 +80,7 @@ describeOnPostgres("a stored item", (open) => {
   it("is replaced with its current content, consumed or not", async () => {
     const code = item({ kind: "AuthorizationCode", id: "code", uid: null, grantId: "grt_1" });
     await saveOauthServerRecord({ db, keyring }, code);
-    await consumeOauthServerRecord({ db, keyring }, { kind: "AuthorizationCode", id: "code", now });
+    await markOauthServerRecordConsumed({ db, keyring }, { kind: "AuthorizationCode", id: "code", now });
     await saveOauthServerRecord({ db, keyring }, { ...code, payload: { accountId: "another" } });
     expect(await find("code", now, "id", "AuthorizationCode")).toEqual({
       payload: { accountId: "another" },
@@ -96,7 +96,7 @@ describeOnPostgres("a stored item", (open) => {
     );
     const taken = await Promise.all(
       Array.from({ length: 20 }, () =>
-        consumeOauthServerRecord({ db, keyring }, { kind: "AuthorizationCode", id: "wanted", now }),
+        markOauthServerRecordConsumed({ db, keyring }, { kind: "AuthorizationCode", id: "wanted", now }),
       ),
     );
     expect(taken.filter(({ isFirstUse }) => isFirstUse)).toEqual([
@@ -104,7 +104,7 @@ describeOnPostgres("a stored item", (open) => {
     ]);
     expect(taken.filter(({ isFirstUse, grantId }) => !isFirstUse && grantId === "grt_2")).toHaveLength(19);
     expect(
-      await consumeOauthServerRecord({ db, keyring }, { kind: "AuthorizationCode", id: "unknown", now }),
+      await markOauthServerRecordConsumed({ db, keyring }, { kind: "AuthorizationCode", id: "unknown", now }),
     ).toEqual({
       isFirstUse: false,
       grantId: null,
@@ -125,7 +125,7 @@ describeOnPostgres("a stored item", (open) => {
       expiresAt: inMs(5_000),
     });
     const take = () =>
-      consumeOauthServerRecord(
+      markOauthServerRecordConsumed(
         { db, keyring },
         { kind: "AuthorizationCode", id: "used", now, toConsumedRecord },
       );
@@ -153,7 +153,7 @@ describeOnPostgres("a stored item", (open) => {
   it("is not consumed once it has expired", async () => {
     await saveOauthServerRecord({ db, keyring }, item({ kind: "AuthorizationCode", id: "late", uid: null }));
     expect(
-      await consumeOauthServerRecord(
+      await markOauthServerRecordConsumed(
         { db, keyring },
         { kind: "AuthorizationCode", id: "late", now: inMs(1_000) },
       ),

@@ -1,6 +1,6 @@
 /**
  * Codes can be used once: of many concurrent requests one gets a token, and any second use revokes the grant.
- * A refresh token can be sent again for 30 seconds, which gives the same successor; any later use revokes the
+ * A refresh token can be sent again for 60 seconds, which gives the same successor; any later use revokes the
  * grant.
  */
 import { decodeJwt } from "jose";
@@ -24,7 +24,7 @@ import {
 const rounds = 5;
 const atOnce = 20;
 /** Milliseconds for which a used refresh token may be sent again, as docs/guides/oauth.md promises. */
-const retryMs = 30_000;
+const retryMs = 60_000;
 
 /** The claims of an access token that a refresh must not change. */
 function claimsOf(body: TokenAnswer["body"]): unknown {

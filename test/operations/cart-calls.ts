@@ -3,10 +3,10 @@
  * Compares all written tables, so that a test can prove that a refused call wrote nothing.
  */
 import { randomUUID } from "node:crypto";
-import { sql } from "kysely";
 import { expect } from "vitest";
 import type { DemoJsonFileContent } from "#demo/demo-file.ts";
 import type { FailureCode } from "#foundation/failure.ts";
+import { readTableStates } from "#test/support/all-rows.ts";
 import { statementsOf } from "#test/support/use-world.ts";
 import type { Answer, World } from "#test/support/world.ts";
 
@@ -242,15 +242,9 @@ const tables =
   promotion_code stock_level stock_hold stock_movement search_due webhook_endpoint webhook_secret
   webhook_endpoint_health webhook_delivery`.split(/\s+/);
 
-/** Row count and digest of every table that a change of a cart could write. */
-export async function writtenRows({ database }: World): Promise<string> {
-  const parts = tables.map(
-    (table) =>
-      sql`select ${sql.lit(table)} as name, count(*)::int as count, md5(string_agg(md5(t::text), ''
-        order by md5(t::text))) as digest from ${sql.table(table)} t`,
-  );
-  const { rows } = await sql`${sql.join(parts, sql` union all `)}`.execute(database.db);
-  return JSON.stringify(rows, undefined, 1);
+/** Row count and newest write of every table that a change of a cart could write. */
+export async function writtenRows(world: World): Promise<string> {
+  return JSON.stringify(await readTableStates(world, tables), undefined, 1);
 }
 
 /** Returns the answer of the call. Fails the test if the call wrote anything. */

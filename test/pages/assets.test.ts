@@ -6,7 +6,7 @@ import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { createFastifyServer } from "#http/server.ts";
 import { createLog } from "#foundation/log.ts";
-import { getPageAssets, assetsPlugin } from "#pages/shared/assets.ts";
+import { getPageScriptAndStylePaths, assetsPlugin } from "#pages/shared/assets.ts";
 import type { FastifyInstance } from "fastify";
 
 const publicUrl = "http://127.0.0.1:4000";
@@ -18,12 +18,14 @@ async function serverOfAssets(): Promise<FastifyInstance> {
 }
 
 const headers = { host: "127.0.0.1:4000" };
-const [script = ""] = getPageAssets("console", publicUrl).scripts;
+const [script = ""] = getPageScriptAndStylePaths("console", publicUrl).scripts;
 
 describe("assets", () => {
   it("are named by their hash, below the service's path", () => {
     expect(script).toMatch(/^\/assets\/console-[\w-]{8}\.js$/);
-    expect(getPageAssets("console", "https://shop.example/api").scripts).toEqual([`/api${script}`]);
+    expect(getPageScriptAndStylePaths("console", "https://shop.example/api").scripts).toEqual([
+      `/api${script}`,
+    ]);
   });
 
   it("are cached forever by browsers, in the encoding that they accept", async () => {

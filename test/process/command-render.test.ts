@@ -1,12 +1,12 @@
 /** Events written by a command contain the same links as events written by the service. */
 import { expect, it } from "vitest";
-import { createEventPayloadRendererForCommandLine } from "#app/services.ts";
+import { createEventSubjectRendererForCli } from "#app/services.ts";
 import { getPublicUrl, parseServiceSettings } from "#app/settings.ts";
 import { runInTransaction } from "#database/transaction.ts";
 import { makeCart } from "#test/operations/cart-calls.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import { publicUrl } from "#test/support/world.ts";
-import type { EventSubjectRenderFunction } from "#webhooks/outbox.ts";
+import type { EventSubjectRenderer } from "#webhooks/outbox.ts";
 
 const world = useWorld();
 const environment = { ENCRYPTION_KEYS: `k1:${Buffer.alloc(32, 1).toString("base64")}` };
@@ -33,16 +33,13 @@ it.each([
     object: undefined,
     batch: {},
   } as const;
-  const renderCart = (render: EventSubjectRenderFunction): Promise<string> =>
+  const renderCart = (render: EventSubjectRenderer): Promise<string> =>
     runInTransaction(database.db, async (transaction) => JSON.stringify(await render(transaction, subject)));
   const byService = await renderCart(app.services.render);
   expect(byService).toContain(`"url":"${publicUrl}/media/`);
   expect(
     await renderCart(
-      createEventPayloadRendererForCommandLine(
-        database.db,
-        parseServiceSettings({ ...environment, ...given }),
-      ),
+      createEventSubjectRendererForCli(database.db, parseServiceSettings({ ...environment, ...given })),
     ),
   ).toBe(byService.replaceAll(publicUrl, base));
 });

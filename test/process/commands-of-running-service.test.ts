@@ -7,11 +7,12 @@ import { once } from "node:events";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { afterAll, describe, expect, it } from "vitest";
-import { runCommand, temporaryFolderUntil, useService } from "#test/support/process.ts";
+import { describe, expect, it } from "vitest";
+import { demoPlace } from "#test/support/copies.ts";
+import { runCommand, useService } from "#test/support/process.ts";
 
-const folder = temporaryFolderUntil(afterAll);
-const environment = { DATA_DIR: join(folder, "data"), LOG_LEVEL: "info" };
+const { folder } = await demoPlace("pglite");
+const environment = { DATA_DIR: folder, LOG_LEVEL: "info" };
 const filePath = join(environment.DATA_DIR, "commands.json");
 const read = (path: string): Record<string, unknown> =>
   JSON.parse(readFileSync(path, "utf8")) as Record<string, unknown>;

@@ -13,7 +13,7 @@ import {
   type AuditEntryRow,
   commandLineActor,
 } from "#access/audit.ts";
-import { authenticateStaffByPassword } from "#access/people/staff.ts";
+import { authenticateStaffByPassword } from "#access/people/staff-sign-in.ts";
 import { type Database, openDatabase } from "#database/connect.ts";
 import { migrate } from "#database/migrate.ts";
 import { runInTransaction } from "#database/transaction.ts";

@@ -6,7 +6,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import {
-  findMisspeltSettings,
+  findMisspelledSettings,
   parseServiceSettings,
   settingNames,
   formatMaskedSettings,
@@ -101,6 +101,7 @@ it("the reader of settings has the documented defaults, and treats an empty valu
     METRICS_TOKEN: null,
     PROCESSES: "1",
     RESPONSE_CACHE_MB: "64",
+    CART_RETENTION_DAYS: "731",
     LOG_LEVEL: "info",
     TRUST_PROXY: "0",
     DRAIN_SECONDS: "5",
@@ -160,7 +161,7 @@ it.each([
   ["DATABASE_URL", []],
   ["PATH", []],
 ])("the name %s is recognized as a misspelling of %j", (name, meant) => {
-  expect(findMisspeltSettings({ [name]: "1" }).map((slip) => slip.meant)).toEqual(meant);
+  expect(findMisspelledSettings({ [name]: "1" }).map((slip) => slip.meant)).toEqual(meant);
 });
 
 it("a secret setting is read from the file that its variable with _FILE names", () => {
@@ -191,12 +192,16 @@ it("a secret setting is read from the file that its variable with _FILE names", 
     /^REDIS_URL_FILE names a file that cannot be read: .*ENOENT/,
   );
   expect(parse({ ENCRYPTION_KEYS_FILE: write("short", "k1:short") })).toThrow(listOfKeys);
+  const empty = write("empty", "\n");
+  expect(parse({ METRICS_TOKEN_FILE: empty })().metricsToken).toBeUndefined();
+  expect(parse({ ENCRYPTION_KEYS_FILE: empty })).toThrow("ENCRYPTION_KEYS is required");
+  expect(parse({ DATABASE_URL_FILE: empty })).toThrow("DATABASE_URL_FILE names an empty file.");
   // A setting without secrets has no file.
   expect(parse({ HOST_FILE: write("host", "0.0.0.0") })().host).toBe("127.0.0.1");
 });
 
 it("a misspelt name of a file of a secret is found", () => {
-  expect(findMisspeltSettings({ ENCRYPTION_KEY_FILE: "x", ENCRYPTION_KEYS_FILE: "x" })).toEqual([
+  expect(findMisspelledSettings({ ENCRYPTION_KEY_FILE: "x", ENCRYPTION_KEYS_FILE: "x" })).toEqual([
     { given: "ENCRYPTION_KEY_FILE", meant: "ENCRYPTION_KEYS_FILE" },
   ]);
 });

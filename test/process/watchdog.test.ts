@@ -22,9 +22,9 @@ function startWatched(code: string, args: readonly string[] = []): ChildProcess 
   const file = join(temporaryFolder(), "watched.mjs");
   writeFileSync(
     file,
-    `import { startWatchdog } from ${JSON.stringify(String(new URL("src/app/watchdog.ts", root)))};
+    `import { startEventLoopWatchdog } from ${JSON.stringify(String(new URL("src/app/watchdog.ts", root)))};
     import { createLog } from ${JSON.stringify(String(new URL("src/foundation/log.ts", root)))};
-    const stop = startWatchdog({ limitMs: 1_000, log: createLog("info") });
+    const stop = startEventLoopWatchdog({ limitMs: 1_000, log: createLog("info") });
     const block = (ms) => { const end = performance.now() + ms; while (performance.now() < end); };
     process.stdin.once("data", async () => { ${code}; process.exit(0); });
     process.stdout.write("ready\\n");`,

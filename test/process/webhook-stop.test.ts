@@ -9,7 +9,8 @@ import { expect, it } from "vitest";
 import { openDatabase } from "#database/connect.ts";
 import type { DemoJsonFileContent } from "#demo/demo-file.ts";
 import { type Reply, startReceiver } from "#soak/webhook-receiver.ts";
-import { type Running, startService, temporaryFolder } from "#test/support/process.ts";
+import { demoPlace } from "#test/support/copies.ts";
+import { type Running, startService } from "#test/support/process.ts";
 
 /** Two cold starts and the grace period of a stop. */
 const startsMsMax = 300_000;
@@ -17,7 +18,7 @@ const startsMsMax = 300_000;
 it(
   "SIGTERM releases deliveries that wait for their answer",
   async () => {
-    const dataDir = join(temporaryFolder(), "data");
+    const { folder: dataDir } = await demoPlace("pglite");
     let reply: Reply = "nothing";
     await using receiver = await startReceiver({ reply: () => reply });
     const first = await startService({ DATA_DIR: dataDir });

@@ -8,7 +8,7 @@ import { indexProducts } from "#commerce/search/index-products.ts";
 import { searchProducts } from "#commerce/search/search-products.ts";
 import { openDatabase } from "#database/connect.ts";
 import { migrate } from "#database/migrate.ts";
-import { runInTransaction, type DatabaseReader } from "#database/transaction.ts";
+import { runInTransaction, type DatabaseOrTransaction } from "#database/transaction.ts";
 import { seedDemo } from "#demo/seed-demo.ts";
 import { type Figures, figuresOf, type JudgedAnswer, type JudgedQuery, sumUp } from "./figures.ts";
 
@@ -27,7 +27,10 @@ const readQueries = (locale: string): JudgedQuery[] =>
   JSON.parse(readFileSync(new URL(`queries-${locale}.json`, import.meta.url), "utf8")) as JudgedQuery[];
 
 /** The demo's products by the SKU of their entry in the catalog: variants have it as the beginning of theirs. */
-async function findSkus(reader: DatabaseReader, skus: ReadonlySet<string>): Promise<Map<string, string>> {
+async function findSkus(
+  reader: DatabaseOrTransaction,
+  skus: ReadonlySet<string>,
+): Promise<Map<string, string>> {
   const variants = await reader.selectFrom("variant").select(["productId", "sku"]).execute();
   return new Map(
     variants.flatMap(({ productId, sku }) => {
@@ -42,7 +45,7 @@ async function findSkus(reader: DatabaseReader, skus: ReadonlySet<string>): Prom
 
 /** The SKUs that are sold in a market. Other products are not judged there, because no buyer can find them. */
 async function soldIn(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   market: string,
   skus: ReadonlyMap<string, string>,
 ): Promise<ReadonlySet<string>> {

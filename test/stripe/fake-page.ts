@@ -2,7 +2,7 @@
  * The payment page of the fake Stripe, which people and browser tests can use: it has buttons to pay, to be
  * declined, and to answer the bank's question, and a link that leads back without a payment.
  */
-import { html, type HtmlMarkup } from "#pages/shared/html.ts";
+import { html, type PreEscapedHtml } from "#pages/shared/html.ts";
 import type { FakeIntent, FakeSession, FakeStripeState } from "./fake-state.ts";
 
 export interface FakePageRequest {
@@ -43,10 +43,10 @@ function press(state: FakeStripeState, session: FakeSession, button: string): st
   throw new Error(`The payment page has no button ${button}.`);
 }
 
-const buttonOf = (name: string, text: string): HtmlMarkup =>
+const buttonOf = (name: string, text: string): PreEscapedHtml =>
   html`<button name="button" value="${name}">${text}</button>`;
 
-function openPage(state: FakeStripeState, session: FakeSession): HtmlMarkup {
+function openPage(state: FakeStripeState, session: FakeSession): PreEscapedHtml {
   const intent = state.intents.get(session.payment_intent ?? "");
   const buttons =
     intent?.status === "requires_action"
@@ -62,14 +62,14 @@ function openPage(state: FakeStripeState, session: FakeSession): HtmlMarkup {
     <p><a href="${session.cancel_url ?? ""}">Back without paying</a></p>`;
 }
 
-const errorOf = (intent: FakeIntent | undefined): HtmlMarkup | undefined =>
+const errorOf = (intent: FakeIntent | undefined): PreEscapedHtml | undefined =>
   intent?.last_payment_error == null ? undefined : html`<p role="alert">The card was declined.</p>`;
 
 /** Stripe's page says that it was paid or has expired, and leads nowhere by itself. */
-const endedPage = ({ status }: FakeSession): HtmlMarkup =>
+const endedPage = ({ status }: FakeSession): PreEscapedHtml =>
   html`<h1>${status === "complete" ? "This page was paid" : "This page has expired"}</h1>`;
 
-const page = (status: 200 | 404, body: HtmlMarkup): FakePageAnswer => ({
+const page = (status: 200 | 404, body: PreEscapedHtml): FakePageAnswer => ({
   status,
   headers: { "content-type": "text/html; charset=utf-8", "cache-control": "no-store" },
   body: `<!doctype html>${

@@ -74,7 +74,7 @@ it.each([
   [
     "a key that Stripe does not know",
     () => "sk_live_unknownToStripe1",
-    '"secretKey" was not accepted by Stripe',
+    'Stripe did not accept "secretKey", a key of the',
   ],
   ["a publishable key", () => "pk_live_publishableKey", '"secretKey" must be a secret key (sk_live_…'],
   ["an empty input", () => "", '"secretKey" must be a secret key (sk_live_…'],

@@ -2,8 +2,8 @@
 import type Stripe from "stripe";
 import { expect, it } from "vitest";
 import {
-  fromStripeAmount,
-  fromStripeAmountRoundedUp,
+  convertStripeAmountToMinorUnits,
+  convertStripeAmountRoundingUp,
   canStripeChargeAmount,
   toStripeAmount,
 } from "#commerce/payments/stripe/stripe-amounts.ts";
@@ -26,7 +26,7 @@ const amounts = [
 it.each(amounts)("converts %s %d to Stripe's amount and back", (currency, amount, stripeAmount) => {
   const amountMinor = Math.round(amount * 10 ** getCurrencyExponent(currency));
   expect(toStripeAmount(amountMinor, currency)).toBe(stripeAmount);
-  expect(fromStripeAmount(stripeAmount, currency)).toBe(amountMinor);
+  expect(convertStripeAmountToMinorUnits(stripeAmount, currency)).toBe(amountMinor);
 });
 
 it("refuses amounts of currencies with three decimals that do not end in 0", () => {
@@ -40,9 +40,9 @@ it("refuses amounts of currencies with three decimals that do not end in 0", () 
 });
 
 it("counts a part of a minor unit that was refunded in the dashboard as a whole one", () => {
-  expect(fromStripeAmountRoundedUp(50, "HUF")).toBe(1);
-  expect(fromStripeAmountRoundedUp(500_000, "HUF")).toBe(5_000);
-  expect(fromStripeAmountRoundedUp(1_234, "EUR")).toBe(1_234);
+  expect(convertStripeAmountRoundingUp(50, "HUF")).toBe(1);
+  expect(convertStripeAmountRoundingUp(500_000, "HUF")).toBe(5_000);
+  expect(convertStripeAmountRoundingUp(1_234, "EUR")).toBe(1_234);
   const intent = {
     status: "succeeded",
     currency: "huf",
@@ -56,5 +56,5 @@ it("counts a part of a minor unit that was refunded in the dashboard as a whole 
 });
 
 it("refuses amounts of Stripe that are no whole number of minor units", () => {
-  expect(() => fromStripeAmount(499_050, "ISK")).toThrow("no whole number");
+  expect(() => convertStripeAmountToMinorUnits(499_050, "ISK")).toThrow("no whole number");
 });

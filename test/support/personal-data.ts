@@ -47,6 +47,7 @@ export async function findTextColumns(db: Database): Promise<readonly string[]> 
     select table_name || '.' || column_name as name from information_schema.columns
     join information_schema.tables using (table_schema, table_name)
     where table_schema = 'public' and table_type = 'BASE TABLE'
+    and table_name in (select relname from pg_class where not relispartition)
     and data_type <> all(${withoutText}::text[])`.execute(db);
   return rows.map(({ name }) => name).toSorted();
 }

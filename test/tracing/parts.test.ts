@@ -15,7 +15,7 @@ import { createReadCoalescer } from "#database/shared-reads.ts";
 import { createTracedKyselyDialect } from "#database/traced-dialect.ts";
 import { getCurrentRecordedSpan, runInSpan } from "#foundation/tracing.ts";
 import { traceHttpRequests } from "#http/request-spans.ts";
-import { createServerSentEventStreams } from "#graphql/event-streams.ts";
+import { createServerSentEventStreamManager } from "#graphql/event-streams.ts";
 import { noteSpans } from "./noted-spans.ts";
 
 it("the span of an answered request has its status; that of an aborted one has none and a mark", async () => {
@@ -53,7 +53,7 @@ it("the span of an answered request has its status; that of an aborted one has n
 it("checks of the credentials of open streams belong to no trace", async () => {
   noteSpans();
   const found: string[] = [];
-  const streams = createServerSentEventStreams({
+  const streams = createServerSentEventStreamManager({
     clock: { now: () => new Date() },
     recheck: () => Promise.resolve(found.push(getCurrentRecordedSpan()?.traceId ?? "no trace")),
   });

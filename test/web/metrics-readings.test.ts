@@ -8,14 +8,14 @@ import { expect, it, onTestFinished } from "vitest";
 import { createLog } from "#foundation/log.ts";
 import { createRedisRateLimiter } from "#http/redis-limiter.ts";
 import {
-  type AllServiceStateMetricReaders,
+  type AllServiceStateGaugeReaders,
   registerServiceStateMetrics,
 } from "#observability/state-metrics.ts";
 import { readScrape } from "./scrape.ts";
 
 it("each state is read under the metric of its name", async () => {
   const registry = new Registry();
-  const readings: AllServiceStateMetricReaders = {
+  const readings: AllServiceStateGaugeReaders = {
     pool: () => ({ max: 7, total: 5, idle: 2, waiting: 4 }),
     subscriptions: () => 6,
     isReceivingNotices: () => false,

@@ -4,7 +4,7 @@
  */
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { findEndpointUrlFaults, findFaultsOfResolvedHostAddresses } from "#webhooks/endpoint-url.ts";
+import { findEndpointUrlFaults, findNonPublicHostAddressFaults } from "#webhooks/endpoint-url.ts";
 import type { HostNameResolver } from "#webhooks/safe-addresses.ts";
 import {
   answer,
@@ -137,7 +137,7 @@ describe("no connection outside public addresses", () => {
     const url = `https://rebinding.example.com:${receiver.port}/`;
     expect(findEndpointUrlFaults(url, { isLoopbackAllowed: false })).toEqual([]);
     expect(
-      await findFaultsOfResolvedHostAddresses(url, { isLoopbackAllowed: false, resolve: rebinding }),
+      await findNonPublicHostAddressFaults(url, { isLoopbackAllowed: false, resolve: rebinding }),
     ).toEqual([]);
     expect(await send(startSender({ resolve: rebinding }), url)).toEqual(refusal("blocked_address"));
     expect([sockets, receiver.connections.length, answers.length]).toEqual([0, 0, 0]);

@@ -4,7 +4,7 @@
  */
 import { beforeAll, expect, it } from "vitest";
 import { describeOnBoth } from "#test/support/databases.ts";
-import { endUndeliverableDeliveries } from "#webhooks/sweeps.ts";
+import { endUndeliverableWebhookDeliveries } from "#webhooks/sweeps.ts";
 import { createDispatchWorld, type DispatchWorld, type Installed, refused } from "./dispatch-world.ts";
 
 describeOnBoth("waiting deliveries that can never be sent", (open) => {
@@ -55,7 +55,7 @@ describeOnBoth("waiting deliveries that can never be sent", (open) => {
 
   it("are kept while they can still be sent", async () => {
     const id = await withThree(await world.merchant());
-    await endUndeliverableDeliveries(world.database.db, world.clock.now());
+    await endUndeliverableWebhookDeliveries(world.database.db, world.clock.now());
     expect(await statusesOf(id)).toEqual(["pending", "retrying", "sending"]);
   });
 
@@ -67,7 +67,7 @@ describeOnBoth("waiting deliveries that can never be sent", (open) => {
       disabledAt: world.clock.now(),
     };
     await world.database.db.updateTable("webhookEndpoint").set(off).where("id", "=", id).execute();
-    await endUndeliverableDeliveries(world.database.db, world.clock.now());
+    await endUndeliverableWebhookDeliveries(world.database.db, world.clock.now());
     expect(await statusesOf(id)).toEqual(["retrying", "retrying", "skipped"]);
   });
 
@@ -84,7 +84,7 @@ describeOnBoth("waiting deliveries that can never be sent", (open) => {
     const patch = what === "scopes" ? { scopes: [] as string[] } : { status: "uninstalled" as const };
     if (what !== "endpoint")
       await db.updateTable("installation").set(patch).where("id", "=", shop.installationId).execute();
-    await endUndeliverableDeliveries(db, world.clock.now());
+    await endUndeliverableWebhookDeliveries(db, world.clock.now());
     expect(await statusesOf(id)).toEqual(["canceled", "canceled", "canceled"]);
   });
 
@@ -105,6 +105,6 @@ describeOnBoth("waiting deliveries that can never be sent", (open) => {
       .set({ status: "uninstalled" })
       .where("id", "=", shop.installationId)
       .execute();
-    expect(await endUndeliverableDeliveries(db, world.clock.now())).toBe(6000);
+    expect(await endUndeliverableWebhookDeliveries(db, world.clock.now())).toBe(6000);
   });
 });

@@ -4,9 +4,13 @@ import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Database } from "#database/connect.ts";
 import { countRowsUpToLimit } from "#database/sql-fragments.ts";
-import { endUndeliverableDeliveries } from "#webhooks/sweeps.ts";
+import { endUndeliverableWebhookDeliveries } from "#webhooks/sweeps.ts";
 import { findEventsReadableByInstallations } from "#webhooks/delivery-log.ts";
-import { type DeliveryFilter, buildDeliveryIdSqlQuery, findDeliveryPage } from "#webhooks/delivery-pages.ts";
+import {
+  type EndpointDeliveryFilter,
+  buildEndpointDeliveryIdSqlQuery,
+  findWebhookDeliveriesPage,
+} from "#webhooks/delivery-pages.ts";
 import type { DeliveryStatus } from "#webhooks/delivery-rules.ts";
 import { installationOf, makeEndpoint } from "#test/operations/webhook-calls.ts";
 import { describeOnPostgres } from "#test/support/databases.ts";
@@ -116,7 +120,7 @@ describeOnPostgres("the delivery log", (_open, engine) => {
       await database.script((run) => run("vacuum analyze"));
     });
 
-    const filterOf = (status: DeliveryStatus | null): DeliveryFilter => ({
+    const filterOf = (status: DeliveryStatus | null): EndpointDeliveryFilter => ({
       merchantId: world().demo.merchants.first.id,
       endpointId,
       status,
@@ -140,7 +144,7 @@ describeOnPostgres("the delivery log", (_open, engine) => {
             const [after, before] = [from, to].map((index) =>
               index === undefined ? undefined : kept[index]?.id,
             );
-            const found = await findDeliveryPage(world().database.db, filterOf(status), {
+            const found = await findWebhookDeliveriesPage(world().database.db, filterOf(status), {
               after,
               before,
               limit,
@@ -161,10 +165,12 @@ describeOnPostgres("the delivery log", (_open, engine) => {
     it("has counts equal to the list, and shows nothing to another merchant", async () => {
       const { db } = world().database;
       const foreign = { ...filterOf(null), merchantId: world().demo.merchants.second.id };
-      expect(await countRowsUpToLimit(buildDeliveryIdSqlQuery(db, filterOf(null)), db)).toBe(2000);
-      expect(await countRowsUpToLimit(buildDeliveryIdSqlQuery(db, filterOf("exhausted")), db)).toBe(30);
-      expect(await countRowsUpToLimit(buildDeliveryIdSqlQuery(db, foreign), db)).toBe(0);
-      expect(await findDeliveryPage(db, foreign, { limit: 21, isInverted: false })).toEqual([]);
+      expect(await countRowsUpToLimit(buildEndpointDeliveryIdSqlQuery(db, filterOf(null)), db)).toBe(2000);
+      expect(await countRowsUpToLimit(buildEndpointDeliveryIdSqlQuery(db, filterOf("exhausted")), db)).toBe(
+        30,
+      );
+      expect(await countRowsUpToLimit(buildEndpointDeliveryIdSqlQuery(db, foreign), db)).toBe(0);
+      expect(await findWebhookDeliveriesPage(db, foreign, { limit: 21, isInverted: false })).toEqual([]);
     });
 
     it.each([null, "exhausted", "retrying", "skipped", "succeeded"] as const)(
@@ -179,7 +185,7 @@ describeOnPostgres("the delivery log", (_open, engine) => {
         ];
         for (const step of steps) {
           const plans = await plansOf((reader) =>
-            findDeliveryPage(reader, filterOf(status), { ...step, limit }),
+            findWebhookDeliveriesPage(reader, filterOf(status), { ...step, limit }),
           );
           expect(plans.length).toBe(1);
           const [plan = ""] = plans;
@@ -197,7 +203,7 @@ describeOnPostgres("the delivery log", (_open, engine) => {
     );
 
     it("is not read by the job that closes hopeless deliveries if there are none", async () => {
-      const plans = await plansOf((reader) => endUndeliverableDeliveries(reader, world().clock.now()));
+      const plans = await plansOf((reader) => endUndeliverableWebhookDeliveries(reader, world().clock.now()));
       expect(plans.length).toBe(1);
     });
   });

@@ -9,7 +9,7 @@ import { sql } from "kysely";
 import { describeOnBoth } from "#test/support/databases.ts";
 import { allowEndpointDeliveriesInAnyOrder } from "#webhooks/delivery-order.ts";
 import { runInTransaction } from "#database/transaction.ts";
-import { endUndeliverableDeliveries } from "#webhooks/sweeps.ts";
+import { endUndeliverableWebhookDeliveries } from "#webhooks/sweeps.ts";
 import type { WebhookHttpRequest } from "#webhooks/safe-request.ts";
 import {
   arrived,
@@ -173,7 +173,7 @@ describeOnBoth("deliveries in the order of their subject", (open, engine) => {
       ),
     ).toEqual(["pending", "pending", "pending"]);
     await sql`update webhook_endpoint set status = 'deleted' where id = ${endpointId}`.execute(db);
-    await endUndeliverableDeliveries(db, world.clock.now());
+    await endUndeliverableWebhookDeliveries(db, world.clock.now());
     expect(await states(endpointId)).toEqual(["canceled", "canceled", "canceled"]);
   });
 

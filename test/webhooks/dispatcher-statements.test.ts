@@ -4,9 +4,13 @@
  * to be sent. Results that were not written are repeated.
  */
 import { beforeAll, beforeEach, expect, it } from "vitest";
+import { createId } from "#foundation/ids.ts";
 import { createLog } from "#foundation/log.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
-import { createWebhookDispatchRound, type WebhookDispatchRound } from "#webhooks/dispatch/round.ts";
+import {
+  createWebhookDispatchRoundRunner,
+  type WebhookDispatchRoundRunner,
+} from "#webhooks/dispatch/round.ts";
 import { arrived, createDispatchWorld, type DispatchWorld, type EndpointMade } from "./dispatch-world.ts";
 
 const calls = { onAttemptEnded: () => undefined, onFullBatch: () => undefined };
@@ -26,8 +30,8 @@ describeOnBoth("the dispatcher", (open) => {
     world.answer = () => arrived;
   });
 
-  const round = (db = world.database.db): WebhookDispatchRound =>
-    createWebhookDispatchRound({
+  const round = (db = world.database.db): WebhookDispatchRoundRunner =>
+    createWebhookDispatchRoundRunner({
       db,
       clock: world.clock,
       keyring: world.keyring,
@@ -93,6 +97,26 @@ describeOnBoth("the dispatcher", (open) => {
       deliveryIds.toSorted().map((id) => ({ id, status: "succeeded" })),
     );
     expect(await attemptsOf(deliveryIds)).toEqual(deliveryIds.toSorted());
+    // One statement with two more attempts of each delivery, one of them failed, counts all of them.
+    const more = deliveryIds.flatMap((deliveryId) =>
+      [null, "timeout" as const].map((errorCode, index) => ({
+        id: createId("webhookAttempt"),
+        deliveryId,
+        number: index + 2,
+        startedAt: world.clock.now(),
+        durationMs: 1,
+        httpStatus: null,
+        errorCode,
+      })),
+    );
+    await world.database.db.insertInto("webhookAttempt").values(more).execute();
+    const hours = await world.database.db
+      .selectFrom("webhookEndpointHour as h")
+      .innerJoin("webhookDelivery as d", "d.endpointId", "h.endpointId")
+      .select(["h.attempts", "h.successes"])
+      .where("d.id", "in", deliveryIds)
+      .execute();
+    expect(hours).toEqual(deliveryIds.map(() => ({ attempts: 3, successes: 2 })));
     const healths = await world.database.db
       .selectFrom("webhookEndpointHealth")
       .select("lastSuccessAt")

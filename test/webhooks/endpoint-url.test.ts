@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import {
   findEndpointUrlFaults,
   normalizeEndpointUrl,
-  findFaultsOfResolvedHostAddresses,
+  findNonPublicHostAddressFaults,
 } from "#webhooks/endpoint-url.ts";
 
 const codes = (url: string, isLoopbackAllowed = false): readonly string[] =>
@@ -143,7 +143,7 @@ describe("the URL of an endpoint", () => {
       },
     ]);
     expect(
-      await findFaultsOfResolvedHostAddresses("https://shop.example.com/", {
+      await findNonPublicHostAddressFaults("https://shop.example.com/", {
         isLoopbackAllowed: false,
         resolve: async () => ["10.0.0.1"],
       }),
@@ -205,7 +205,7 @@ describe("the addresses that the URL's name resolves to", () => {
     url = "https://shop.example.com/",
   ): Promise<readonly string[]> =>
     (
-      await findFaultsOfResolvedHostAddresses(url, {
+      await findNonPublicHostAddressFaults(url, {
         isLoopbackAllowed: false,
         resolve: async () => addresses,
       })
@@ -221,20 +221,20 @@ describe("the addresses that the URL's name resolves to", () => {
   test("may be missing at registration: the delivery will report it", async () => {
     expect(await resolved([])).toEqual([]);
     const failing = { isLoopbackAllowed: false, resolve: () => Promise.reject(new Error("SERVFAIL")) };
-    expect(await findFaultsOfResolvedHostAddresses("https://shop.example.com/", failing)).toEqual([]);
+    expect(await findNonPublicHostAddressFaults("https://shop.example.com/", failing)).toEqual([]);
     const hanging = { isLoopbackAllowed: false, timeoutMs: 5, resolve: () => new Promise<never>(() => {}) };
-    expect(await findFaultsOfResolvedHostAddresses("https://shop.example.com/", hanging)).toEqual([]);
+    expect(await findNonPublicHostAddressFaults("https://shop.example.com/", hanging)).toEqual([]);
   });
 
   test("are not looked up for an allowed receiver on this machine", async () => {
     const resolve = (): never => expect.unreachable();
     expect(
-      await findFaultsOfResolvedHostAddresses("http://localhost:3000/", { isLoopbackAllowed: true, resolve }),
+      await findNonPublicHostAddressFaults("http://localhost:3000/", { isLoopbackAllowed: true, resolve }),
     ).toEqual([]);
   });
 
   test("may not be this machine's, also if loopback is allowed", async () => {
-    const faults = await findFaultsOfResolvedHostAddresses("https://shop.example.com/", {
+    const faults = await findNonPublicHostAddressFaults("https://shop.example.com/", {
       isLoopbackAllowed: true,
       resolve: async () => ["127.0.0.1"],
     });

@@ -8,7 +8,7 @@ import type { Failure } from "#foundation/failure.ts";
 import { runInTransaction, type Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import { describeOnBoth, describeOnPostgres } from "#test/support/databases.ts";
-import { fanOutEvents } from "#webhooks/dispatch/fan-out.ts";
+import { fanOutEventsToWebhookDeliveries } from "#webhooks/dispatch/fan-out.ts";
 import { getEventFeedEndCursor, readEventFeed } from "#webhooks/event-feed.ts";
 import { deleteExpiredEvents } from "#webhooks/sweeps.ts";
 import { createDispatchWorld, type DispatchWorld, type Installed } from "./dispatch-world.ts";
@@ -37,7 +37,8 @@ describeOnBoth("the event feed", (open) => {
     () => world,
     () => shop,
   );
-  const position = (): Promise<unknown> => fanOutEvents(world.database.db, world.clock.now());
+  const position = (): Promise<unknown> =>
+    fanOutEventsToWebhookDeliveries(world.database.db, world.clock.now());
   const faultOf = async (after: string): Promise<unknown> =>
     read({ after }).then(
       () => undefined,
@@ -164,12 +165,12 @@ describeOnPostgres("the event feed beside open transactions", (open) => {
     });
     const late = await inserted;
     const early = await world.event(shop);
-    await fanOutEvents(db, world.clock.now());
+    await fanOutEventsToWebhookDeliveries(db, world.clock.now());
     const first = await read({ after });
     expect(first.ids).toEqual([early]);
     resolve();
     await slow;
-    await fanOutEvents(db, world.clock.now());
+    await fanOutEventsToWebhookDeliveries(db, world.clock.now());
     expect((await read({ after: first.cursor })).ids).toEqual([late]);
     const { rows } = await sql<{ id: string }>`
       select id from event where id in (${late}, ${early}) order by insert_number`.execute(db);
@@ -191,7 +192,7 @@ describeOnPostgres("the event feed beside open transactions", (open) => {
       await unlocked;
     });
     await locked;
-    const positioning = fanOutEvents(db, world.clock.now());
+    const positioning = fanOutEventsToWebhookDeliveries(db, world.clock.now());
     await expect
       .poll(async () => {
         const { rows } = await sql`select from pg_stat_activity where wait_event_type = 'Lock'

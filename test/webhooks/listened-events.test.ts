@@ -5,7 +5,7 @@
 import { Webhook } from "standardwebhooks";
 import { describe, expect, it } from "vitest";
 import type { EventType } from "#webhooks/event-types.ts";
-import { fanOutEvents } from "#webhooks/dispatch/fan-out.ts";
+import { fanOutEventsToWebhookDeliveries } from "#webhooks/dispatch/fan-out.ts";
 import { listenedEventsMax } from "#webhooks/listened-events.ts";
 import { getLowestIdAtTime } from "#foundation/ids.ts";
 import { useWorld } from "#test/support/use-world.ts";
@@ -23,7 +23,7 @@ const send = (body: Readonly<Record<string, unknown>> = {}, key = world().demo.k
 
 /** Gives all new events their positions in the event feed, as a worker does. */
 const positionEvents = async (): Promise<void> => {
-  while ((await fanOutEvents(world().database.db, world().clock.now())).events > 0);
+  while ((await fanOutEventsToWebhookDeliveries(world().database.db, world().clock.now())).events > 0);
 };
 
 const listen = async (...args: Parameters<typeof send>): Promise<Answer> => {

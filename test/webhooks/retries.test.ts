@@ -6,7 +6,7 @@ import {
   type EndpointHealthCounters,
   type EndpointHealthAfterAttempt,
   calculateEndpointHealthAfterAttempt,
-  decideAttemptOutcome,
+  decideDeliveryAttemptOutcome,
   type DeliveryAttemptOutcome,
   initialEndpointHealth,
 } from "#webhooks/delivery-rules.ts";
@@ -38,7 +38,7 @@ function run(
   const waits: number[] = [];
   let now = start;
   for (let attempt = 1; ; attempt += 1) {
-    const step = decideAttemptOutcome(result, { attempt, now, random, scale });
+    const step = decideDeliveryAttemptOutcome(result, { attempt, now, random, scale });
     if (step.kind !== "retrying")
       return { waits, end: step.kind, seconds: (now.getTime() - start.getTime()) / 1000 };
     waits.push((step.at.getTime() - now.getTime()) / 1000);
@@ -65,7 +65,7 @@ describe("the retries of a delivery", () => {
         fc.double({ min: 0, max: 1, noNaN: true }),
         (attempt, share) => {
           const wait = waitSeconds(
-            decideAttemptOutcome(unanswered, { attempt, now: start, random: () => share, scale: 1 }),
+            decideDeliveryAttemptOutcome(unanswered, { attempt, now: start, random: () => share, scale: 1 }),
           );
           const table = getDeliveryAttemptDelaySeconds(attempt + 1, middle);
           expect(wait).toBeGreaterThanOrEqual(table * 0.9 - 0.001);
@@ -79,14 +79,19 @@ describe("the retries of a delivery", () => {
     expect(run(unanswered, { scale: 0.001 }).waits).toEqual([0.005, 0.3, 1.8, 7.2, 18, 36, 50.4, 72, 86.4]);
     expect(
       waitSeconds(
-        decideAttemptOutcome(answered(503, 600), { attempt: 1, now: start, random: middle, scale: 0.001 }),
+        decideDeliveryAttemptOutcome(answered(503, 600), {
+          attempt: 1,
+          now: start,
+          random: middle,
+          scale: 0.001,
+        }),
       ),
     ).toBe(0.6);
   });
 
   test.each([200, 201, 202, 204, 299])("end with %i", (status) => {
     expect(
-      decideAttemptOutcome(answered(status), { attempt: 1, now: start, random: middle, scale: 1 }),
+      decideDeliveryAttemptOutcome(answered(status), { attempt: 1, now: start, random: middle, scale: 1 }),
     ).toEqual({
       kind: "succeeded",
     });
@@ -97,7 +102,12 @@ describe("the retries of a delivery", () => {
     (status) => {
       expect(
         waitSeconds(
-          decideAttemptOutcome(answered(status), { attempt: 2, now: start, random: middle, scale: 1 }),
+          decideDeliveryAttemptOutcome(answered(status), {
+            attempt: 2,
+            now: start,
+            random: middle,
+            scale: 1,
+          }),
         ),
       ).toBe(300);
     },
@@ -105,14 +115,16 @@ describe("the retries of a delivery", () => {
 
   test("end at once with 410, on whichever attempt", () => {
     for (const attempt of [1, 10])
-      expect(decideAttemptOutcome(answered(410), { attempt, now: start, random: middle, scale: 1 })).toEqual({
+      expect(
+        decideDeliveryAttemptOutcome(answered(410), { attempt, now: start, random: middle, scale: 1 }),
+      ).toEqual({
         kind: "gone",
       });
   });
 
   test("succeed on the last attempt as on the first", () => {
     expect(
-      decideAttemptOutcome(answered(200), { attempt: 10, now: start, random: middle, scale: 1 }),
+      decideDeliveryAttemptOutcome(answered(200), { attempt: 10, now: start, random: middle, scale: 1 }),
     ).toEqual({
       kind: "succeeded",
     });
@@ -126,7 +138,7 @@ describe("the retries of a delivery", () => {
   ])("wait as Retry-After asks, %s", (_, attempt, asked, expected) => {
     expect(
       waitSeconds(
-        decideAttemptOutcome(answered(503, asked), { attempt, now: start, random: middle, scale: 1 }),
+        decideDeliveryAttemptOutcome(answered(503, asked), { attempt, now: start, random: middle, scale: 1 }),
       ),
     ).toBe(expected);
   });
@@ -134,7 +146,7 @@ describe("the retries of a delivery", () => {
   test("are not multiplied by Retry-After", () => {
     expect(
       waitSeconds(
-        decideAttemptOutcome(answered(429, 5), { attempt: 10, now: start, random: middle, scale: 1 }),
+        decideDeliveryAttemptOutcome(answered(429, 5), { attempt: 10, now: start, random: middle, scale: 1 }),
       ),
     ).toBe("exhausted");
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import {
-  isAddressAllowedForEndpointHost,
+  isIpAddressAllowedForEndpointHost,
   isLoopbackHost,
   isPublicIpAddress,
   isSameIpAddress,
@@ -75,20 +75,22 @@ describe("addresses allowed for webhooks", () => {
 
   test("loopback is allowed only if configured, and only to a host that names this machine itself", () => {
     const allowed = { isLoopbackAllowed: true };
-    expect(isAddressAllowedForEndpointHost("127.0.0.1", { host: "localhost", ...allowed })).toBe(true);
-    expect(isAddressAllowedForEndpointHost("::1", { host: "[::1]", ...allowed })).toBe(true);
-    expect(isAddressAllowedForEndpointHost("127.0.0.2", { host: "127.0.0.2", ...allowed })).toBe(true);
+    expect(isIpAddressAllowedForEndpointHost("127.0.0.1", { host: "localhost", ...allowed })).toBe(true);
+    expect(isIpAddressAllowedForEndpointHost("::1", { host: "[::1]", ...allowed })).toBe(true);
+    expect(isIpAddressAllowedForEndpointHost("127.0.0.2", { host: "127.0.0.2", ...allowed })).toBe(true);
     expect(
-      isAddressAllowedForEndpointHost("127.0.0.1", { host: "localhost", isLoopbackAllowed: false }),
+      isIpAddressAllowedForEndpointHost("127.0.0.1", { host: "localhost", isLoopbackAllowed: false }),
     ).toBe(false);
-    expect(isAddressAllowedForEndpointHost("127.0.0.1", { host: "shop.example.com", ...allowed })).toBe(
+    expect(isIpAddressAllowedForEndpointHost("127.0.0.1", { host: "shop.example.com", ...allowed })).toBe(
       false,
     );
-    expect(isAddressAllowedForEndpointHost("10.0.0.1", { host: "10.0.0.1", ...allowed })).toBe(false);
-    expect(isAddressAllowedForEndpointHost("169.254.169.254", { host: "localhost", ...allowed })).toBe(false);
-    expect(isAddressAllowedForEndpointHost("8.8.8.8", { host: "localhost", ...allowed })).toBe(false);
-    expect(isAddressAllowedForEndpointHost("8.8.8.8", { host: "shop.example.com", ...allowed })).toBe(true);
-    expect(isAddressAllowedForEndpointHost("", { host: "localhost", ...allowed })).toBe(false);
+    expect(isIpAddressAllowedForEndpointHost("10.0.0.1", { host: "10.0.0.1", ...allowed })).toBe(false);
+    expect(isIpAddressAllowedForEndpointHost("169.254.169.254", { host: "localhost", ...allowed })).toBe(
+      false,
+    );
+    expect(isIpAddressAllowedForEndpointHost("8.8.8.8", { host: "localhost", ...allowed })).toBe(false);
+    expect(isIpAddressAllowedForEndpointHost("8.8.8.8", { host: "shop.example.com", ...allowed })).toBe(true);
+    expect(isIpAddressAllowedForEndpointHost("", { host: "localhost", ...allowed })).toBe(false);
   });
 
   test("names of this machine are known in all their canonical spellings", () => {

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import {
   type SignedExampleWebhookRequest,
   createSignedExampleWebhookRequest,
-  createSignatureFixture,
+  createWebhookSignatureFixture,
 } from "#webhooks/signature-fixture.ts";
 import { signatureVectors, type WebhookSignatureTestVector } from "#webhooks/signature-vectors.ts";
 import {
@@ -211,12 +211,12 @@ describe("the signature fixture's vectors", () => {
   );
 
   test("are the same in every copy", () => {
-    const one = createSignatureFixture({
+    const one = createWebhookSignatureFixture({
       endpoint,
       secrets: [{ version: 1, value: createWebhookSecret() }],
       now,
     });
-    const other = createSignatureFixture({
+    const other = createWebhookSignatureFixture({
       endpoint: { ...endpoint, id: "whe_2" },
       secrets: [{ version: 1, value: createWebhookSecret() }],
       now: new Date(0),
@@ -252,7 +252,7 @@ describe("the live request", () => {
 
   test("has an event type without side effects, about the endpoint itself", () => {
     const secret = createWebhookSecret();
-    const { live, ...rest } = createSignatureFixture({
+    const { live, ...rest } = createWebhookSignatureFixture({
       endpoint,
       secrets: [{ version: 1, value: secret }],
       now,

@@ -5,7 +5,7 @@ import { describeOnBoth } from "#test/support/databases.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import { makeEndpoint } from "#test/operations/webhook-calls.ts";
 import { replayAsStaff } from "#test/operations/replay-calls.ts";
-import { fanOutEvents } from "#webhooks/dispatch/fan-out.ts";
+import { fanOutEventsToWebhookDeliveries } from "#webhooks/dispatch/fan-out.ts";
 import { makeDeliveries, makeDelivery, makeEvent, makeEvents } from "./delivery-rows.ts";
 
 const dayMs = 86_400_000;
@@ -22,7 +22,7 @@ describeOnBoth("old events", (_open, engine) => {
   /** Gives all events a position in the event feed, without which they are not deleted, and deletes old ones. */
   const sweep = async (signal = new AbortController().signal): Promise<unknown> => {
     const now = world().clock.now();
-    while ((await fanOutEvents(world().database.db, now)).events > 0);
+    while ((await fanOutEventsToWebhookDeliveries(world().database.db, now)).events > 0);
     const found = sweeps.find(({ name }) => name === "delete old events");
     return found?.run(world().app.services, { now, signal });
   };

@@ -4,7 +4,7 @@
  * days before their expiry, the second for keys that are created less than one day before.
  */
 import { type Expression, type RawBuilder, sql } from "kysely";
-import type { DatabaseReader, Transaction } from "#database/transaction.ts";
+import type { DatabaseOrTransaction, Transaction } from "#database/transaction.ts";
 import type { InstallationOrApiKeyEvent } from "#access/credential-changes.ts";
 
 const hourMs = 3_600_000;
@@ -36,7 +36,7 @@ interface ExpiringKeysQuery {
 }
 
 export function findExpiringApiKeys(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   { now, after, rowsMax }: ExpiringKeysQuery,
 ): Promise<{ id: string }[]> {
   return reader

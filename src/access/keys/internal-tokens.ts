@@ -6,7 +6,7 @@ import { createFailure, type Failure, createFailureWithDetail } from "#foundatio
 import { createId } from "#foundation/ids.ts";
 import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
-import type { DatabaseReader, Transaction } from "#database/transaction.ts";
+import type { DatabaseOrTransaction, Transaction } from "#database/transaction.ts";
 import type { AccessManagementCommandContext } from "./manage-keys.ts";
 import { invalidateCachedCredentials } from "#access/credential-changes.ts";
 import {
@@ -17,14 +17,14 @@ import {
   recordCredentialUseOncePerMinute,
   parseCredentialSecret,
 } from "./verify-keys.ts";
-import type { InternalTokenRole, AllowedGraphqlDocuments, InternalTokenViewer } from "#access/viewer.ts";
+import type { InternalTokenRole, GraphqlDocumentPermission, InternalTokenViewer } from "#access/viewer.ts";
 
 /** The state of an internal token and of its merchant, as stored in the database. */
 export interface InternalTokenVerificationData {
   readonly id: string;
   readonly role: InternalTokenRole;
   readonly merchantId: string | null;
-  readonly documents: AllowedGraphqlDocuments;
+  readonly documents: GraphqlDocumentPermission;
   readonly digest: Uint8Array;
   readonly expiresAt: Date | null;
   readonly revokedAt: Date | null;
@@ -93,7 +93,7 @@ export function requireUsableInternalToken(
  * digest. The comparison takes the same time in both cases.
  */
 export async function findInternalTokenVerificationData(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   tokenId: string,
   value: string,
 ): Promise<InternalTokenVerificationData | undefined> {
@@ -103,7 +103,7 @@ export async function findInternalTokenVerificationData(
 
 /** Reads the state of the internal token with this id, `tok_…`; undefined if there is none. */
 export const findInternalTokenVerificationDataById = (
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   internalTokenId: string,
 ): Promise<InternalTokenVerificationData | undefined> =>
   selectTokenState(reader).where("internalToken.id", "=", internalTokenId).executeTakeFirst();
@@ -113,7 +113,7 @@ export const findInternalTokenVerificationDataById = (
  * expired.
  */
 export const findPublishableTokenAllowedForOrigin = (
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   origin: string,
   now: Date,
 ): Promise<Pick<InternalTokenVerificationData, "id" | "merchantId"> | undefined> =>
@@ -126,7 +126,7 @@ export const findPublishableTokenAllowedForOrigin = (
     .limit(1)
     .executeTakeFirst();
 
-const selectTokenState = (reader: DatabaseReader) =>
+const selectTokenState = (reader: DatabaseOrTransaction) =>
   reader
     .selectFrom("internalToken")
     .leftJoin("merchant", "merchant.id", "internalToken.merchantId")
@@ -154,7 +154,7 @@ export interface NewInternalToken {
    * The GraphQL documents that the internal token may run; all documents if left out. `trusted_only` is
    * allowed only for tokens that belong to a merchant.
    */
-  readonly documents?: AllowedGraphqlDocuments;
+  readonly documents?: GraphqlDocumentPermission;
   readonly expiresAt: Date | null;
   /**
    * The web origins whose pages may send the internal token. Required for the role `browser`; null or left

@@ -66,7 +66,7 @@ export async function createApiKey(
     });
   }
   const { id: installationId, merchantId, mode } = installation;
-  const created = await insertApiKey(transaction, access, {
+  const created = await generateAndInsertApiKey(transaction, access, {
     ...input,
     merchantId,
     mode,
@@ -87,7 +87,7 @@ interface NewKey {
   readonly expiresAt: Date | null;
 }
 
-export async function insertApiKey(
+export async function generateAndInsertApiKey(
   transaction: Transaction,
   { now }: Pick<AccessManagementCommandContext, "now">,
   key: NewKey,
@@ -180,7 +180,10 @@ export async function rotateApiKey(
   input: RotateApiKeyInput,
 ): Promise<CreatedApiKey> {
   const key = await lockKey(transaction, access, input.apiKeyId);
-  const created = await insertApiKey(transaction, access, { ...key, expiresAt: input.expiresAt ?? null });
+  const created = await generateAndInsertApiKey(transaction, access, {
+    ...key,
+    expiresAt: input.expiresAt ?? null,
+  });
   const overlapEndsAt = new Date(
     access.now.getTime() + (input.overlapHours ?? keyOverlapHours.standard) * hourMs,
   );

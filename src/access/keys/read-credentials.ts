@@ -1,6 +1,6 @@
 /** Reads API keys and internal tokens for display, without their digests. */
 import { type RawBuilder, type Selectable, type SelectQueryBuilder, sql } from "kysely";
-import type { DatabaseReader } from "#database/transaction.ts";
+import type { DatabaseOrTransaction } from "#database/transaction.ts";
 import type { ApiKeyTable, InternalTokenTable, Tables } from "#database/tables.ts";
 
 /** A row of an API key without its digest and its number of sent expiry notices, which are never displayed. */
@@ -49,11 +49,11 @@ const tokenColumns = [
  */
 const idIsOneOf = (ids: readonly string[]): RawBuilder<boolean> => sql<boolean>`id = any(${ids}::text[])`;
 
-export const findApiKeys = (reader: DatabaseReader, ids: readonly string[]): Promise<ApiKeyRow[]> =>
+export const findApiKeys = (reader: DatabaseOrTransaction, ids: readonly string[]): Promise<ApiKeyRow[]> =>
   reader.selectFrom("apiKey").select(apiKeyColumns).where(idIsOneOf(ids)).execute();
 
 export const findInternalTokens = (
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   ids: readonly string[],
 ): Promise<InternalTokenRow[]> =>
   reader.selectFrom("internalToken").select(tokenColumns).where(idIsOneOf(ids)).execute();
@@ -63,7 +63,7 @@ export const findInternalTokens = (
  * the order or page, or counts the rows.
  */
 export const buildApiKeySqlQuery = (
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   owner: string | null,
 ): SelectQueryBuilder<Tables, "apiKey", ApiKeyRow> =>
   reader
@@ -76,7 +76,7 @@ export const buildApiKeySqlQuery = (
  * null. The caller adds the order or page, or counts the rows.
  */
 export const buildInternalTokenSqlQuery = (
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   owner: string | null,
 ): SelectQueryBuilder<Tables, "internalToken", InternalTokenRow> =>
   reader

@@ -11,7 +11,7 @@ import { sql } from "kysely";
 import { LRUCache } from "lru-cache";
 import { createFailure, type Failure } from "#foundation/failure.ts";
 import type { Database } from "#database/connect.ts";
-import type { DatabaseReader } from "#database/transaction.ts";
+import type { DatabaseOrTransaction } from "#database/transaction.ts";
 import { type ApiKeyViewer, type CredentialAndOwnerIds, isPermissionScope } from "#access/viewer.ts";
 import { describeMalformedCredentialSecret } from "./describe-secret.ts";
 
@@ -32,7 +32,11 @@ export interface ApiKeyVerificationData {
   readonly merchantStatus: string;
 }
 
-export const verifyApiKey = (reader: DatabaseReader, value: string, now: Date): Promise<ApiKeyViewer> =>
+export const verifyApiKey = (
+  reader: DatabaseOrTransaction,
+  value: string,
+  now: Date,
+): Promise<ApiKeyViewer> =>
   authenticateApiKey(value, now, ({ keyId }) => findApiKeyVerificationData(reader, keyId, value));
 
 export interface ApiKeySentByCaller {
@@ -119,7 +123,7 @@ export function getApiKeySuspensionCause(
  * The comparison takes the same time in both cases.
  */
 export async function findApiKeyVerificationData(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   keyId: string,
   value: string,
 ): Promise<ApiKeyVerificationData | undefined> {

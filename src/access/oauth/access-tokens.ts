@@ -10,30 +10,30 @@
 import { decodeProtectedHeader, errors, type JWK, type JWTPayload, jwtVerify } from "jose";
 import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
-import type { DatabaseReader } from "#database/transaction.ts";
+import type { DatabaseOrTransaction } from "#database/transaction.ts";
 import type { Clock } from "#foundation/clock.ts";
 import { type Failure, createFailure } from "#foundation/failure.ts";
 import { isIdOfKind } from "#foundation/ids.ts";
 import { recordCredentialUseOncePerMinute, getApiKeySuspensionCause } from "#access/keys/verify-keys.ts";
-import { verifyDpopProof, consumeDpopProof } from "./dpop.ts";
+import { verifyDpopProof, recordFirstUseOfDpopProof } from "./dpop.ts";
 import {
-  type AccessTokenAuthScheme,
+  type BearerOrDpopScheme,
   getAccessTokenAudience,
-  type OauthProtectedResource,
+  type OauthProtectedResourceName,
   tokenSigningAlgorithms,
 } from "#access/authorization.ts";
-import { isPermissionScope, type OAuthViewer } from "#access/viewer.ts";
+import { isPermissionScope, type OauthViewer } from "#access/viewer.ts";
 import type { OauthSigningKeyProvider } from "./signing-keys.ts";
 
 export interface AccessTokenSentByCaller {
   readonly token: string;
   /** The scheme of the request's Authorization header. */
-  readonly scheme: AccessTokenAuthScheme;
+  readonly scheme: BearerOrDpopScheme;
   /**
    * The protected resource (REST API or MCP server) to which the request was sent. Access tokens for the
    * other resource are refused.
    */
-  readonly resource: OauthProtectedResource;
+  readonly resource: OauthProtectedResourceName;
   /** The values of all headers `DPoP` of the request; each value should be a DPoP proof. */
   readonly proofs: readonly string[];
   readonly method: string;
@@ -57,12 +57,12 @@ export interface AccessTokenVerifierServices {
  * A check that runs after a caller's credential has been verified, for example whether the caller exceeds its
  * rate limit. The check refuses the request by throwing a failure.
  */
-export type PostAuthenticationCheck<Viewer> = (viewer: Viewer) => Promise<void> | void;
+export type CheckAfterAuthentication<Viewer> = (viewer: Viewer) => Promise<void> | void;
 
 export type AccessTokenVerifier = (
   presented: AccessTokenSentByCaller,
-  admit?: PostAuthenticationCheck<OAuthViewer>,
-) => Promise<OAuthViewer>;
+  admit?: CheckAfterAuthentication<OauthViewer>,
+) => Promise<OauthViewer>;
 
 /**
  * Creates the verifier of access tokens. The verifier checks the token before the proof, so that proofs are
@@ -93,7 +93,7 @@ export function createAccessTokenVerifier({
           });
     const viewer = toViewer(claims, await findGrant(claims.grantId), now);
     await admit?.(viewer);
-    if (used !== undefined) await consumeDpopProof(db, used, now);
+    if (used !== undefined) await recordFirstUseOfDpopProof(db, used, now);
     return viewer;
   };
 }
@@ -239,7 +239,7 @@ export interface OauthGrantVerificationData {
  * id.
  */
 export function findOauthGrantVerificationData(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   grantId: string,
 ): Promise<OauthGrantVerificationData | undefined> {
   return reader
@@ -280,7 +280,7 @@ function toViewer(
   claims: TokenClaims,
   grant: OauthGrantVerificationData | undefined,
   now: Date,
-): OAuthViewer {
+): OauthViewer {
   if (grant === undefined || !isInForce(grant, now)) throw invalid();
   if ((grant.clientMetadataUrl ?? grant.clientId) !== claims.clientId) throw invalid();
   if (grant.staffId !== claims.staffId) throw invalid();

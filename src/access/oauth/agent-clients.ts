@@ -4,7 +4,7 @@
  * OAuth client for the agent only when a staff member grants the agent access for the first time. Otherwise,
  * strangers could fill these tables.
  */
-import type { DatabaseReader, Transaction } from "#database/transaction.ts";
+import type { DatabaseOrTransaction, Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import { registerApp } from "#access/installations.ts";
 import type { AccessManagementCommandContext } from "#access/keys/manage-keys.ts";
@@ -87,7 +87,7 @@ interface AgentClientRow {
  * merchant has ever granted access to this client.
  */
 export const findOauthAgentClientRow = (
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   clientId: string,
 ): Promise<AgentClientRow | undefined> =>
   reader
@@ -102,7 +102,7 @@ export const findOauthAgentClientRow = (
  * Returns undefined if the client has no metadata document.
  */
 export async function findMetadataUrlOfOauthClient(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   id: string,
 ): Promise<string | undefined> {
   const row = await reader

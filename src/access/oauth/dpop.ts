@@ -43,7 +43,7 @@ export interface VerifiedDpopProof {
 
 /**
  * Checks a DPoP proof against the request and the token. The caller must then record the use of the proof
- * (`consumeDpopProof`).
+ * (`recordFirstUseOfDpopProof`).
  */
 export async function verifyDpopProof(
   proof: string,
@@ -138,7 +138,7 @@ export function normalizeDpopProofUrl(text: string): string | undefined {
  * Records the use of a proof. Refuses a proof that has been used before; if several requests use a proof at
  * the same time, all but one are refused.
  */
-export async function consumeDpopProof(
+export async function recordFirstUseOfDpopProof(
   db: Database,
   { thumbprint, jti }: VerifiedDpopProof,
   now: Date,

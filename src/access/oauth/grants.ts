@@ -8,7 +8,7 @@
  */
 import { type RawBuilder, type Selectable, type SelectQueryBuilder, sql } from "kysely";
 import type { OauthGrantTable, Tables } from "#database/tables.ts";
-import type { DatabaseReader, Transaction } from "#database/transaction.ts";
+import type { DatabaseOrTransaction, Transaction } from "#database/transaction.ts";
 import { createFailure } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import {
@@ -232,7 +232,10 @@ const grantColumns = [
  */
 const idIsOneOf = (ids: readonly string[]): RawBuilder<boolean> => sql<boolean>`id = any(${ids}::text[])`;
 
-export const findOauthGrants = (reader: DatabaseReader, ids: readonly string[]): Promise<OauthGrantRow[]> =>
+export const findOauthGrants = (
+  reader: DatabaseOrTransaction,
+  ids: readonly string[],
+): Promise<OauthGrantRow[]> =>
   reader.selectFrom("oauthGrant").select(grantColumns).where(idIsOneOf(ids)).execute();
 
 /**
@@ -240,7 +243,7 @@ export const findOauthGrants = (reader: DatabaseReader, ids: readonly string[]):
  * adds the order or page, or counts the rows.
  */
 export const buildOauthGrantSqlQuery = (
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   owner: string | null,
 ): SelectQueryBuilder<Tables, "oauthGrant", OauthGrantRow> =>
   reader

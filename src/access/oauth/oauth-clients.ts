@@ -4,7 +4,7 @@
  */
 import type { Selectable, SelectQueryBuilder } from "kysely";
 import type { OauthClientTable, Tables } from "#database/tables.ts";
-import type { DatabaseReader, Transaction } from "#database/transaction.ts";
+import type { DatabaseOrTransaction, Transaction } from "#database/transaction.ts";
 import { createFailure, createFailureWithDetail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import type { AccessManagementCommandContext } from "#access/keys/manage-keys.ts";
@@ -158,7 +158,7 @@ export interface OauthClientWithApp extends Pick<
  * with a metadata document are found with their stored id, not with the URL.
  */
 export async function findOauthClient(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   clientId: string,
 ): Promise<OauthClientWithApp | undefined> {
   return reader
@@ -230,7 +230,7 @@ export type OauthClientRow = Omit<Selectable<OauthClientTable>, "jwks">;
 
 /** Builds the query for the OAuth clients, without their keys. The caller adds filters, the order or the page. */
 export const buildOauthClientSqlQuery = (
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
 ): SelectQueryBuilder<Tables, "oauthClient", OauthClientRow> =>
   reader
     .selectFrom("oauthClient")

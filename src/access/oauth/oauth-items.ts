@@ -8,7 +8,7 @@ import { createHash } from "node:crypto";
 import { type Selectable, sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import type { OauthItemTable } from "#database/tables.ts";
-import type { DatabaseReader, Transaction } from "#database/transaction.ts";
+import type { DatabaseOrTransaction, Transaction } from "#database/transaction.ts";
 import type { EncryptionKeyring, EncryptionContext } from "#foundation/encryption.ts";
 
 type Payload = Readonly<Record<string, unknown>>;
@@ -92,7 +92,7 @@ export interface OauthServerRecordLookup {
 }
 
 export async function findOauthServerRecord(
-  { db, keyring }: ItemStore<DatabaseReader>,
+  { db, keyring }: ItemStore<DatabaseOrTransaction>,
   { kind, by, value, now }: OauthServerRecordLookup,
 ): Promise<OauthServerRecord | undefined> {
   const row = await db
@@ -143,8 +143,8 @@ export interface ConsumedOauthServerRecord {
  * same time. Further calls, and calls for an expired or unknown record, return `isFirstUse: false`. All calls
  * return the grant of the record if the record exists.
  */
-export async function consumeOauthServerRecord(
-  { db, keyring }: ItemStore<DatabaseReader>,
+export async function markOauthServerRecordConsumed(
+  { db, keyring }: ItemStore<DatabaseOrTransaction>,
   { kind, id, now, toConsumedRecord }: ConsumeOauthServerRecordInput,
 ): Promise<{
   readonly isFirstUse: boolean;
@@ -184,7 +184,7 @@ export async function consumeOauthServerRecord(
 
 /** Returns whether at least one of the codes or tokens with these ids has already been used (consumed). */
 export async function isAnyOauthServerRecordConsumed(
-  db: DatabaseReader,
+  db: DatabaseOrTransaction,
   { kind, ids }: { readonly kind: string; readonly ids: readonly string[] },
 ): Promise<boolean> {
   const row = await db

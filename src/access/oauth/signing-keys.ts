@@ -7,7 +7,7 @@ import { type JWK, calculateJwkThumbprint, exportJWK, generateKeyPair } from "jo
 import { type Selectable, sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import type { OauthSigningKeyTable } from "#database/tables.ts";
-import { runInTransaction, type DatabaseReader, type Transaction } from "#database/transaction.ts";
+import { runInTransaction, type DatabaseOrTransaction, type Transaction } from "#database/transaction.ts";
 import type { Clock } from "#foundation/clock.ts";
 import { DecryptionError, type EncryptionKeyring, type EncryptionContext } from "#foundation/encryption.ts";
 import type { Log } from "#foundation/log.ts";
@@ -168,7 +168,7 @@ interface CachedKey extends Pick<SigningKeyRow, "signsFrom" | "retiredAt"> {
 }
 
 /** Reads all signing keys, the newest first. Of keys that were created together, ES256 comes first. */
-async function findRows(reader: DatabaseReader): Promise<SigningKeyRow[]> {
+async function findRows(reader: DatabaseOrTransaction): Promise<SigningKeyRow[]> {
   const rows = await reader.selectFrom("oauthSigningKey").selectAll().execute();
   const rank = ({ algorithm }: SigningKeyRow): number =>
     tokenSigningAlgorithms.findIndex((name) => name === algorithm);

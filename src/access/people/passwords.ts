@@ -41,7 +41,7 @@ const hashText = (salt: string, tag: string): string =>
 const hashOfNoPassword = hashText("A".repeat(22), "A".repeat(43));
 
 /** Returns the salt of a stored hash; undefined if the text is not a hash of this service. */
-export const readPasswordSalt = (stored: string): Buffer | undefined =>
+export const getSaltOfPasswordHash = (stored: string): Buffer | undefined =>
   phcFormat.test(stored) ? parse(stored).salt : undefined;
 
 /**

@@ -7,15 +7,11 @@ import { createHash, randomBytes } from "node:crypto";
 import { sql } from "kysely";
 import { sha256Digest, recordCredentialUseOncePerMinute } from "#access/keys/verify-keys.ts";
 import type { Database } from "#database/connect.ts";
-import type { DatabaseReader, Transaction } from "#database/transaction.ts";
+import type { DatabaseOrTransaction, Transaction } from "#database/transaction.ts";
 import type { Clock } from "#foundation/clock.ts";
 import { Failure, type FailureCode, getRetryAfterSeconds } from "#foundation/failure.ts";
-import {
-  normalizeStaffEmail,
-  recordStaffSignIn,
-  type SignedInStaff,
-  authenticateStaffByPassword,
-} from "./staff.ts";
+import { normalizeStaffEmail, type SignedInStaff } from "./staff.ts";
+import { authenticateStaffByPassword, recordLastStaffSignInTime } from "./staff-sign-in.ts";
 
 const secretBytes = 32;
 const lifeMs = 12 * 3_600_000;
@@ -71,7 +67,7 @@ export const hasStaffSessionSecretFormat = (text: string | undefined): text is s
  * disabled or gets another password or role.
  */
 export async function findStaffSession(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   secret: string | undefined,
   now: Date,
 ): Promise<StaffSession | undefined> {
@@ -209,7 +205,7 @@ export function createStaffSignInFunction({ db, clock, loginLimit }: SignInParts
       const staff = await authenticateStaffByPassword(db, email, password);
       hasFailed = staff === undefined;
       if (staff === undefined) return { kind: "refused" };
-      await recordStaffSignIn(db, staff.staffId, clock.now());
+      await recordLastStaffSignInTime(db, staff.staffId, clock.now());
       return { kind: "signed_in", staff };
     } catch (error) {
       if (!(error instanceof Failure) || error.code !== "service_unavailable") throw error;

@@ -5,14 +5,14 @@
  * merchants has an account with the same e-mail address at each of them.
  */
 import { type SelectQueryBuilder, type Selectable, sql, type Updateable } from "kysely";
-import { getViolatedConstraint } from "#database/database-errors.ts";
+import { getViolatedConstraintName } from "#database/database-errors.ts";
 import type { StaffAccountTable, Tables } from "#database/tables.ts";
-import type { DatabaseReader, Transaction } from "#database/transaction.ts";
+import type { DatabaseOrTransaction, Transaction } from "#database/transaction.ts";
 import { createFailure, createFailureWithDetail } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import type { StaffRole } from "#access/viewer.ts";
 import type { AccessManagementCommandContext } from "#access/keys/manage-keys.ts";
-import { findMatchingPasswordHashes, hashPassword, passwordLength, readPasswordSalt } from "./passwords.ts";
+import { hashPassword, passwordLength, getSaltOfPasswordHash } from "./passwords.ts";
 import { revokeOauthGrants } from "#access/credential-changes.ts";
 
 export interface SignedInStaff {
@@ -58,7 +58,7 @@ export async function validateStaffFieldsAndHashPassword(
  * have an account with this address.
  */
 export async function findStaffPasswordSalt(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   account: { readonly email: string } | { readonly staffId: string },
 ): Promise<Buffer | undefined> {
   const row = await reader
@@ -73,7 +73,7 @@ export async function findStaffPasswordSalt(
     .orderBy("id", "desc")
     .limit(1)
     .executeTakeFirst();
-  return row === undefined ? undefined : readPasswordSalt(row.passwordHash);
+  return row === undefined ? undefined : getSaltOfPasswordHash(row.passwordHash);
 }
 
 /**
@@ -126,7 +126,7 @@ export async function createStaffAccount(
 const refuseDuplicateEmail =
   (field: string, message: string) =>
   (error: unknown): never => {
-    if (getViolatedConstraint(error) !== "staff_account_by_merchant_email") throw error;
+    if (getViolatedConstraintName(error) !== "staff_account_by_merchant_email") throw error;
     throw createFailureWithDetail("already_exists", { in: "body", field, code: "duplicate", message });
   };
 
@@ -266,69 +266,6 @@ function changeStaff(
     .execute();
 }
 
-/**
- * Returns the account with this e-mail address and this password. If several accounts have both, returns the
- * account that signed in last. Returns undefined for a wrong password, an unknown address and a disabled
- * account. All cases take the same time, so that callers cannot find out which addresses exist.
- */
-export async function authenticateStaffByPassword(
-  reader: DatabaseReader,
-  email: string,
-  password: string,
-): Promise<SignedInStaff | undefined> {
-  const rows = await reader
-    .selectFrom("staffAccount")
-    .select([...viewerColumns, "passwordHash"])
-    .where("emailNormalized", "=", normalizeStaffEmail(email))
-    .where("disabledAt", "is", null)
-    .orderBy("lastSignedInAt", (order) => order.desc().nullsLast())
-    .orderBy("id")
-    .execute();
-  const matching = await findMatchingPasswordHashes(
-    password.slice(0, passwordLength.max + 1),
-    rows.map(({ passwordHash }) => passwordHash),
-  );
-  const row = rows.find(({ passwordHash }) => matching.includes(passwordHash));
-  return row === undefined ? undefined : toViewer(row);
-}
-
-/** Returns a staff account; undefined if no account has the id or the account is disabled. */
-export async function findActiveStaffAccount(
-  reader: DatabaseReader,
-  staffId: string,
-): Promise<SignedInStaff | undefined> {
-  const row = await reader
-    .selectFrom("staffAccount")
-    .select(viewerColumns)
-    .where("id", "=", staffId)
-    .where("disabledAt", "is", null)
-    .executeTakeFirst();
-  return row === undefined ? undefined : toViewer(row);
-}
-
-export function recordStaffSignIn(reader: DatabaseReader, staffId: string, now: Date): Promise<unknown> {
-  return sql`update staff_account set last_signed_in_at = ${now} where id = ${staffId}`.execute(reader);
-}
-
-const viewerColumns = ["id", "merchantId", "email", "name", "role", "version"] as const;
-
-const toViewer = ({
-  id,
-  merchantId,
-  email,
-  name,
-  role,
-  version,
-}: Pick<StaffRow, (typeof viewerColumns)[number]>): SignedInStaff => ({
-  kind: "staff",
-  staffId: id,
-  merchantId,
-  email,
-  name,
-  role,
-  version,
-});
-
 export type StaffRow = Omit<Selectable<StaffAccountTable>, "emailNormalized" | "passwordHash">;
 
 const staffColumns = [
@@ -343,7 +280,10 @@ const staffColumns = [
   "lastSignedInAt",
 ] as const;
 
-export const findStaffAccounts = (reader: DatabaseReader, ids: readonly string[]): Promise<StaffRow[]> =>
+export const findStaffAccounts = (
+  reader: DatabaseOrTransaction,
+  ids: readonly string[],
+): Promise<StaffRow[]> =>
   reader
     .selectFrom("staffAccount")
     .select(staffColumns)
@@ -355,7 +295,7 @@ export const findStaffAccounts = (reader: DatabaseReader, ids: readonly string[]
  * adds the order or page, or counts the rows.
  */
 export const buildStaffAccountSqlQuery = (
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   owner: string | null,
 ): SelectQueryBuilder<Tables, "staffAccount", StaffRow> =>
   reader

@@ -4,21 +4,21 @@
  * scopes of an installation.
  */
 import { sql } from "kysely";
-import type { DatabaseReader } from "#database/transaction.ts";
+import type { DatabaseOrTransaction } from "#database/transaction.ts";
 import { formatUtcTimeSql } from "#database/sql-fragments.ts";
 import type { Clock } from "#foundation/clock.ts";
-import type { IntegratorViewer } from "#access/viewer.ts";
+import type { ApiKeyOrOauthViewer } from "#access/viewer.ts";
 
 export interface ReadinessCheckInput {
   readonly now: Date;
-  readonly installation: InstallationReadinessData;
+  readonly installation: InstallationForReadinessCheck;
   /**
    * The credential with which the app requests its own readiness; null if another caller requests the
    * readiness.
    */
-  readonly credential: IntegratorViewer | null;
+  readonly credential: ApiKeyOrOauthViewer | null;
   /** The webhook endpoints of the installation, without deleted ones. */
-  readonly endpoints: readonly WebhookEndpointReadinessData[];
+  readonly endpoints: readonly WebhookEndpointForReadinessCheck[];
 }
 
 /**
@@ -27,7 +27,7 @@ export interface ReadinessCheckInput {
  */
 export const retryingDeliveriesMax = 1_000;
 
-export interface WebhookEndpointReadinessData {
+export interface WebhookEndpointForReadinessCheck {
   readonly id: string;
   readonly status: "enabled" | "disabled" | "auto_disabled";
   readonly disabledAt: Date | null;
@@ -42,7 +42,7 @@ export interface WebhookEndpointReadinessData {
   readonly secrets: readonly { readonly createdAt: string; readonly expiresAt: string | null }[];
 }
 
-export interface InstallationReadinessData {
+export interface InstallationForReadinessCheck {
   readonly installationId: string;
   readonly status: "active" | "suspended" | "uninstalled";
   readonly scopes: readonly string[];
@@ -55,7 +55,7 @@ export interface InstallationReadinessData {
   /** The merchant's connected account at a payment provider; null if none is connected. */
   readonly paymentConnection: { readonly hasSigningSecret: boolean } | null;
   /** The installation's API keys that are neither revoked nor expired. */
-  readonly keys: readonly ApiKeyReadinessData[];
+  readonly keys: readonly ApiKeyForReadinessCheck[];
   /**
    * The last time at which an API key of the installation expired or was revoked; null if this has not
    * happened yet.
@@ -80,7 +80,7 @@ export interface InstallationReadinessData {
   readonly clockSkewMs: number;
 }
 
-export interface ApiKeyReadinessData {
+export interface ApiKeyForReadinessCheck {
   readonly id: string;
   readonly scopes: readonly string[];
   readonly createdAt: Date;
@@ -88,8 +88,8 @@ export interface ApiKeyReadinessData {
   readonly rotatesTo: string | null;
 }
 
-type Row = Omit<InstallationReadinessData, "keys" | "clockSkewMs"> & {
-  readonly keys: readonly (Omit<ApiKeyReadinessData, "createdAt" | "expiresAt"> & {
+type Row = Omit<InstallationForReadinessCheck, "keys" | "clockSkewMs"> & {
+  readonly keys: readonly (Omit<ApiKeyForReadinessCheck, "createdAt" | "expiresAt"> & {
     readonly createdAt: string;
     readonly expiresAt: string | null;
   })[];
@@ -101,10 +101,10 @@ type Row = Omit<InstallationReadinessData, "keys" | "clockSkewMs"> & {
  * installation.
  */
 export async function loadReadinessCheckInput(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   ids: readonly string[],
   clock: Clock,
-): Promise<Map<string, InstallationReadinessData>> {
+): Promise<Map<string, InstallationForReadinessCheck>> {
   const sentAt = clock.now();
   const { rows } = await sql<Row>`
     select i.id as installation_id, i.status, i.scopes, i.suspended_at, i.updated_at,
@@ -149,7 +149,7 @@ export async function loadReadinessCheckInput(
 function toReadinessData(
   { keys, databaseTime, ...row }: Row,
   { sentAt, answeredAt }: { readonly sentAt: Date; readonly answeredAt: Date },
-): InstallationReadinessData {
+): InstallationForReadinessCheck {
   return {
     ...row,
     keys: keys.map((key) => ({

@@ -4,8 +4,8 @@
  * from the readiness data.
  */
 import {
-  type InstallationReadinessData,
-  type ApiKeyReadinessData,
+  type InstallationForReadinessCheck,
+  type ApiKeyForReadinessCheck,
   type ReadinessCheckInput,
   compareInstallationAndCredentialScopes,
 } from "./readiness-data.ts";
@@ -123,7 +123,7 @@ function checkApiKeyExpiry({
 const endingKey = ({
   expiresAt,
   ...key
-}: ApiKeyReadinessData): (ApiKeyReadinessData & { readonly expiresAt: Date })[] =>
+}: ApiKeyForReadinessCheck): (ApiKeyForReadinessCheck & { readonly expiresAt: Date })[] =>
   expiresAt === null ? [] : [{ ...key, expiresAt }];
 
 function checkScopes(data: ReadinessCheckInput): InstallationReadinessCheckResult {
@@ -251,7 +251,7 @@ export interface InstallationReadinessCheck extends Omit<InstallationReadinessCh
   readonly severity: Severity;
 }
 
-export interface InstallationReadiness {
+export interface AppInstallationReadinessReport {
   readonly status: "ready" | "degraded" | "action_required" | "blocked";
   readonly evaluatedAt: Date;
   readonly installationId: string;
@@ -264,7 +264,7 @@ export interface InstallationReadiness {
 
 const codes = Object.keys(checksByCode) as CheckCode[];
 
-export function assessInstallationReadiness(data: ReadinessCheckInput): InstallationReadiness {
+export function assessInstallationReadiness(data: ReadinessCheckInput): AppInstallationReadinessReport {
   const { now, installation } = data;
   const results = codes.map((code) => ({ code, result: checksByCode[code](data) }));
   const checks = results.map(({ code, result: { status, message, remedy, since } }) => ({
@@ -289,9 +289,9 @@ export function assessInstallationReadiness(data: ReadinessCheckInput): Installa
 }
 
 function statusOf(
-  { status, merchantStatus }: InstallationReadinessData,
+  { status, merchantStatus }: InstallationForReadinessCheck,
   checks: readonly InstallationReadinessCheck[],
-): InstallationReadiness["status"] {
+): AppInstallationReadinessReport["status"] {
   if (status !== "active" || merchantStatus !== "active") return "blocked";
   if (checks.some((check) => check.severity === "blocking" && check.status === "fail"))
     return "action_required";

@@ -13,7 +13,7 @@ import {
 import {
   compareInstallationAndCredentialScopes,
   retryingDeliveriesMax,
-  type WebhookEndpointReadinessData,
+  type WebhookEndpointForReadinessCheck,
   type ReadinessCheckInput,
 } from "./readiness-data.ts";
 
@@ -45,7 +45,7 @@ export function assessWebhookEndpointPresence(data: ReadinessCheckInput): Instal
  * Returns a text that lists endpoints by their ids. It does not contain the URLs, which may have secrets,
  * because every API key of the installation can read the text.
  */
-function nameEndpoints(endpoints: readonly WebhookEndpointReadinessData[]): string {
+function nameEndpoints(endpoints: readonly WebhookEndpointForReadinessCheck[]): string {
   const ids = endpoints.map(({ id }) => id).join(", ");
   return endpoints.length === 1 ? `the webhook endpoint ${ids}` : `the webhook endpoints ${ids}`;
 }
@@ -54,7 +54,7 @@ function nameEndpoints(endpoints: readonly WebhookEndpointReadinessData[]): stri
  * Returns the webhook endpoints to check: all endpoints except those that the merchant or the app has
  * disabled.
  */
-const checkedEndpoints = ({ endpoints }: ReadinessCheckInput): readonly WebhookEndpointReadinessData[] =>
+const checkedEndpoints = ({ endpoints }: ReadinessCheckInput): readonly WebhookEndpointForReadinessCheck[] =>
   endpoints.filter(({ status }) => status !== "disabled");
 const noEndpoint = createSkippedReadinessCheckResult("There is no webhook endpoint to check.");
 
@@ -88,7 +88,7 @@ export function assessWebhookDeliveryHealth(data: ReadinessCheckInput): Installa
  * passes: the service retries the waiting deliveries without further action.
  */
 function assessRetryingDeliveries(
-  endpoints: readonly WebhookEndpointReadinessData[],
+  endpoints: readonly WebhookEndpointForReadinessCheck[],
   retrying: Readonly<Record<string, number>>,
 ): InstallationReadinessCheckResult {
   const waiting = endpoints.flatMap((endpoint) => {
@@ -124,7 +124,7 @@ const formatRetrying = (count: number): string =>
  * is the time when it was disabled. For an enabled endpoint, it is the last successful delivery, or the
  * creation if no delivery has succeeded.
  */
-function failingSince(endpoints: readonly WebhookEndpointReadinessData[]): Date {
+function failingSince(endpoints: readonly WebhookEndpointForReadinessCheck[]): Date {
   const times = endpoints.map(
     ({ disabledAt, health, createdAt }) => disabledAt ?? health.lastSuccessAt ?? createdAt,
   );

@@ -9,7 +9,7 @@ import type { PersonalDataTable, Tables } from "#database/tables.ts";
 import {
   bufferWriteUntilNextStatement,
   runInTransaction,
-  type DatabaseReader,
+  type DatabaseOrTransaction,
   type Transaction,
 } from "#database/transaction.ts";
 import type { EncryptionKeyring, EncryptionContext } from "#foundation/encryption.ts";
@@ -103,7 +103,7 @@ export function decryptPersonalData(
  * without a row are ignored. The caller must check that the rows belong to its merchant.
  */
 export async function findEncryptedPersonalData(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   ids: readonly string[],
 ): Promise<Map<string, EncryptedPersonalDataRow>> {
   const rows = await reader
@@ -144,7 +144,7 @@ export function getPersonalDataIdsOfCartOrOrder({ address, buyerEmail }: Persona
  * Removes the planned erasure time from the personal data of an order. The order's cart has set this time;
  * without this function, the data would be erased some time after the end of the cart.
  */
-export async function clearErasureTimeOfOrderPersonalData(
+export async function cancelPlannedErasureOfOrderData(
   transaction: Transaction,
   ids: readonly string[],
 ): Promise<void> {

@@ -6,10 +6,10 @@ import { createHash } from "node:crypto";
 import { sql } from "kysely";
 import { erasePersonalData, type MaskedAddress, encryptPersonalData } from "./personal-data.ts";
 import type { AddressValidationLevel, PostalAddress } from "./postal-address.ts";
-import type { DatabaseReader, Transaction } from "#database/transaction.ts";
+import type { DatabaseOrTransaction, Transaction } from "#database/transaction.ts";
 import type { EncryptionKeyring } from "#foundation/encryption.ts";
 import { createFailure } from "#foundation/failure.ts";
-import { createId, toDatabaseSafeId } from "#foundation/ids.ts";
+import { createId, blankIdWithForbiddenCharacters } from "#foundation/ids.ts";
 
 export interface SavedAddress {
   readonly id: string;
@@ -36,7 +36,10 @@ export interface SavedAddressCommandContext {
 export const savedAddressesMax = 20;
 
 /** Returns the query that selects the saved addresses of a buyer, newest first, without erased addresses. */
-const savedAddressesQuery = (reader: DatabaseReader, { merchantId, buyerReference }: SavedAddressOwner) =>
+const savedAddressesQuery = (
+  reader: DatabaseOrTransaction,
+  { merchantId, buyerReference }: SavedAddressOwner,
+) =>
   reader
     .selectFrom("personalData")
     .where("merchantId", "=", merchantId)
@@ -47,7 +50,7 @@ const savedAddressesQuery = (reader: DatabaseReader, { merchantId, buyerReferenc
     .orderBy("id", "desc");
 
 export async function findSavedAddresses(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   { merchantId, buyerReference }: SavedAddressOwner,
 ): Promise<SavedAddress[]> {
   const rows = await savedAddressesQuery(reader, { merchantId, buyerReference })
@@ -138,7 +141,7 @@ export async function removeSavedAddress(
   const row = await transaction
     .selectFrom("personalData")
     .select("id")
-    .where("id", "=", toDatabaseSafeId(input.savedAddressId))
+    .where("id", "=", blankIdWithForbiddenCharacters(input.savedAddressId))
     .where("merchantId", "=", context.merchantId)
     .where("buyerReference", "=", input.buyerReference)
     .where("erasedAt", "is", null)

@@ -10,7 +10,7 @@ import {
 } from "#commerce/markets/policy-rules.ts";
 import {
   calculateOrderLineArrival,
-  calculateOrderLineLossTime,
+  calculateParcelLossTimeOfLine,
   getOrderPolicy,
   getTimeWindowBoundaries,
   type OrderTimeWindow,
@@ -18,14 +18,17 @@ import {
   calculateWithdrawalWindowFromPurchase,
   calculateWithdrawalWindow,
 } from "#commerce/orders/order-terms.ts";
-import { type EligibilityDecision, decideEligibility } from "#commerce/orders/eligibility-reason.ts";
+import {
+  type EligibilityDecision,
+  decideEligibilityFromReasons,
+} from "#commerce/orders/eligibility-reason.ts";
 import type { OrderAggregate, OrderLine, OrderWarranty } from "#commerce/orders/order-aggregate.ts";
 import type { ReturnKind } from "#commerce/orders/order-states.ts";
 import type { Money } from "#foundation/money.ts";
 import type { AfterSalesObstacle, ReturnReason } from "./reasons.ts";
 
 /** Data outside the order that decides its after-sales options: stock, prices and the buyer's returns. */
-export interface AfterSalesEligibilityFacts {
+export interface AfterSalesDataOutsideOrder {
   readonly now: Date;
   /**
    * The possible variants for an exchange, by product id: the variants of the product that are in stock and
@@ -83,9 +86,9 @@ export type OrderLevelAfterSalesOption = AfterSalesOptionOfKind<"refund_undelive
  * The data from which the after-sales options of one order line are evaluated: the order, the line and its
  * time windows. `facts` is the data from outside the order: stock, prices and the buyer's returns.
  */
-export interface AfterSalesLineEvaluationContext {
+export interface LineAfterSalesEvaluationInput {
   readonly order: OrderAggregate;
-  readonly facts: AfterSalesEligibilityFacts;
+  readonly facts: AfterSalesDataOutsideOrder;
   readonly line: OrderLine;
   readonly windows: AfterSalesWindows;
 }
@@ -94,7 +97,7 @@ export interface AfterSalesLineEvaluationContext {
  * The data from which one after-sales option of an order line is evaluated. `isFault` is true if the option
  * is for return reasons that are the merchant's fault.
  */
-export interface AfterSalesOptionEvaluationContext extends AfterSalesLineEvaluationContext {
+export interface AfterSalesOptionEvaluationInput extends LineAfterSalesEvaluationInput {
   readonly isFault: boolean;
 }
 
@@ -129,7 +132,7 @@ export function buildAfterSalesOption({
   policyId,
   terms,
 }: BuildAfterSalesOptionInput): AfterSalesOption {
-  const decision = decideEligibility(reasons);
+  const decision = decideEligibilityFromReasons(reasons);
   const isDenied = decision === "denied";
   return {
     kind,
@@ -179,7 +182,7 @@ interface AfterSalesWindows {
   readonly registered: OrderTimeWindow | null;
 }
 
-export function calculateAfterSalesWindows(order: OrderAggregate, line: OrderLine): AfterSalesWindows {
+export function calculateAfterSalesTimeWindows(order: OrderAggregate, line: OrderLine): AfterSalesWindows {
   const { windowDays, exchangeWindowDays, extendUntil } = getOrderPolicy(order, "return").rules;
   const { months } = getOrderPolicy(order, "warranty").rules;
   const arrival = calculateOrderLineArrival(order, line);
@@ -194,7 +197,7 @@ export function calculateAfterSalesWindows(order: OrderAggregate, line: OrderLin
     faults: months > 0 ? longer(returns, warranted) : returns,
     loss: {
       clock: "shipped_plus_transit",
-      startsAt: calculateOrderLineLossTime(order, line),
+      startsAt: calculateParcelLossTimeOfLine(order, line),
       endsAt: null,
       estimated: true,
     },

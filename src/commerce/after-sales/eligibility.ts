@@ -7,7 +7,7 @@
 import {
   findMostFavorableEligibilityDecision,
   type EligibilityDecision,
-  calculateEligibilityExpiry,
+  calculateEligibilityAnswerExpiry,
   removeReasonsWithRepeatedCode,
 } from "#commerce/orders/eligibility-reason.ts";
 import type {
@@ -21,27 +21,27 @@ import { createMoney } from "#foundation/money.ts";
 import type { OrderTimeWindow } from "#commerce/orders/order-terms.ts";
 import { isOpenReturn } from "#commerce/orders/order-statuses.ts";
 import { type AfterSalesPolicy, getAfterSalesPolicies } from "./after-sales-policies.ts";
-import { countUndeliveredUnits } from "./obstacles.ts";
+import { countShippedUndeliveredUnits } from "./obstacles.ts";
 import {
-  type AfterSalesEligibilityFacts,
+  type AfterSalesDataOutsideOrder,
   type AfterSalesOption,
-  type AfterSalesOptionEvaluationContext,
-  type AfterSalesLineEvaluationContext,
+  type AfterSalesOptionEvaluationInput,
+  type LineAfterSalesEvaluationInput,
   mergeNoFaultAndMerchantFaultOptions,
   type OrderLevelAfterSalesOption,
   getAfterSalesWindowBoundaryTimes,
-  calculateAfterSalesWindows,
+  calculateAfterSalesTimeWindows,
 } from "./after-sales-option.ts";
 import { isRefundRequestForUndeliveredUnits, isMerchantFaultReason, type ReturnReason } from "./reasons.ts";
 import {
-  createExchangeOption,
-  createKeepItemRefundOption,
-  createRefundOptionForUndeliveredUnits,
-  createReturnRefundOption,
-  createWithdrawalOption,
+  evaluateExchangeOption,
+  evaluateRefundWithoutReturnOption,
+  evaluateUndeliveredUnitsRefundOption,
+  evaluateRefundOnReturnOption,
+  evaluateWithdrawalOption,
 } from "./return-options.ts";
 import { calculateReturnedUnitsValue } from "./return-rules.ts";
-import { createWarrantyOption } from "./warranty-options.ts";
+import { evaluateWarrantyOption } from "./warranty-options.ts";
 
 type Quantities = Pick<
   OrderLine,
@@ -82,13 +82,13 @@ export interface AfterSalesEligibility {
 /** Evaluates every after-sales option of every order line and of the whole order. */
 export function evaluateAfterSalesEligibility(
   order: OrderAggregate,
-  facts: AfterSalesEligibilityFacts,
+  facts: AfterSalesDataOutsideOrder,
 ): AfterSalesEligibility {
   const contexts = order.lines.map((line) => ({
     order,
     facts,
     line,
-    windows: calculateAfterSalesWindows(order, line),
+    windows: calculateAfterSalesTimeWindows(order, line),
   }));
   const lines = contexts.map((context) => ({
     lineId: context.line.id,
@@ -104,7 +104,7 @@ export function evaluateAfterSalesEligibility(
     openCases: order.returns.filter(isOpenReturn).map(toOpenReturnSummary),
     policies: getAfterSalesPolicies(order),
     evaluatedAt: facts.now.toISOString(),
-    validUntil: calculateEligibilityExpiry(facts.now, [
+    validUntil: calculateEligibilityAnswerExpiry(facts.now, [
       ...facts.changeTimes,
       ...contexts.flatMap(({ windows }) => getAfterSalesWindowBoundaryTimes(windows)),
     ]),
@@ -112,7 +112,7 @@ export function evaluateAfterSalesEligibility(
 }
 
 /** Criteria that select one after-sales option: the order line, the kind of return, and the buyer's reason. */
-export interface ReturnOptionCriteria {
+export interface ReturnLineKindAndReason {
   readonly lineId: string;
   readonly kind: ReturnKind;
   readonly reason: ReturnReason;
@@ -122,10 +122,10 @@ export interface ReturnOptionCriteria {
  * Evaluates the after-sales option that decides a return request with the given order line, kind and reason.
  * Returns undefined if the order has no line with the given id.
  */
-export function evaluateReturnOption(
+export function evaluateOptionForReturnRequest(
   order: OrderAggregate,
-  facts: AfterSalesEligibilityFacts,
-  { lineId, kind, reason }: ReturnOptionCriteria,
+  facts: AfterSalesDataOutsideOrder,
+  { lineId, kind, reason }: ReturnLineKindAndReason,
 ): AfterSalesOption | undefined {
   const line = order.lines.find(({ id }) => id === lineId);
   if (line === undefined) return undefined;
@@ -133,33 +133,33 @@ export function evaluateReturnOption(
     order,
     facts,
     line,
-    windows: calculateAfterSalesWindows(order, line),
+    windows: calculateAfterSalesTimeWindows(order, line),
     isFault: isMerchantFaultReason(reason),
   };
   return isRefundRequestForUndeliveredUnits({ kind, reason })
-    ? createRefundOptionForUndeliveredUnits(optionContext)
+    ? evaluateUndeliveredUnitsRefundOption(optionContext)
     : optionByKind[kind](optionContext);
 }
 
 const optionByKind: Readonly<
-  Record<ReturnKind, (line: AfterSalesOptionEvaluationContext) => AfterSalesOption>
+  Record<ReturnKind, (line: AfterSalesOptionEvaluationInput) => AfterSalesOption>
 > = {
-  return_refund: createReturnRefundOption,
-  exchange: createExchangeOption,
-  refund_only: createKeepItemRefundOption,
-  repair: (line) => createWarrantyOption(line, "repair"),
-  replacement: (line) => createWarrantyOption(line, "replacement"),
-  withdrawal: createWithdrawalOption,
+  return_refund: evaluateRefundOnReturnOption,
+  exchange: evaluateExchangeOption,
+  refund_only: evaluateRefundWithoutReturnOption,
+  repair: (line) => evaluateWarrantyOption(line, "repair"),
+  replacement: (line) => evaluateWarrantyOption(line, "replacement"),
+  withdrawal: evaluateWithdrawalOption,
 };
 
-function bestOptionOfKind(line: AfterSalesLineEvaluationContext, kind: ReturnKind): AfterSalesOption {
-  if (kind === "repair" || kind === "replacement") return createWarrantyOption(line, kind);
+function bestOptionOfKind(line: LineAfterSalesEvaluationInput, kind: ReturnKind): AfterSalesOption {
+  if (kind === "repair" || kind === "replacement") return evaluateWarrantyOption(line, kind);
   const option = mergeNoFaultAndMerchantFaultOptions(
     optionByKind[kind]({ ...line, isFault: false }),
     optionByKind[kind]({ ...line, isFault: true }),
   );
   return kind === "refund_only"
-    ? addUndeliveredUnits(line, { kept: option, lost: createRefundOptionForUndeliveredUnits(line) })
+    ? addUndeliveredUnits(line, { kept: option, lost: evaluateUndeliveredUnitsRefundOption(line) })
     : option;
 }
 
@@ -173,11 +173,11 @@ interface RefundOnlyOptions {
  * were never delivered. Adds the quantities of both options, because no unit belongs to both.
  */
 function addUndeliveredUnits(
-  { order, line }: AfterSalesLineEvaluationContext,
+  { order, line }: LineAfterSalesEvaluationInput,
   { kept, lost }: RefundOnlyOptions,
 ): AfterSalesOption {
   if (lost.decision === "denied")
-    return kept.decision === "denied" && countUndeliveredUnits(order, line) > 0 ? lost : kept;
+    return kept.decision === "denied" && countShippedUndeliveredUnits(order, line) > 0 ? lost : kept;
   if (kept.decision === "denied") return lost;
   const eligibleQuantity = kept.eligibleQuantity + lost.eligibleQuantity;
   const lines = [{ lineId: line.id, quantity: eligibleQuantity }];
@@ -217,22 +217,20 @@ function toOpenReturnSummary({ id, kind, status, lines }: OrderReturn): OpenRetu
 
 /** Returns the option to get a refund for all units of the order that were sent and never delivered. */
 function orderUndeliveredRefundOption(
-  lines: readonly AfterSalesLineEvaluationContext[],
+  lines: readonly LineAfterSalesEvaluationInput[],
 ): OrderLevelAfterSalesOption {
-  return combineLines("refund_undelivered", lines, createRefundOptionForUndeliveredUnits);
+  return combineLines("refund_undelivered", lines, evaluateUndeliveredUnitsRefundOption);
 }
 
 /** Returns the option to withdraw from all order lines for which the buyer has the right of withdrawal. */
-function orderWithdrawalOption(
-  lines: readonly AfterSalesLineEvaluationContext[],
-): OrderLevelAfterSalesOption {
-  return combineLines("withdrawal", lines, (line) => createWithdrawalOption({ ...line, isFault: false }));
+function orderWithdrawalOption(lines: readonly LineAfterSalesEvaluationInput[]): OrderLevelAfterSalesOption {
+  return combineLines("withdrawal", lines, (line) => evaluateWithdrawalOption({ ...line, isFault: false }));
 }
 
 function combineLines(
   kind: OrderLevelAfterSalesOption["kind"],
-  lines: readonly AfterSalesLineEvaluationContext[],
-  optionFrom: (line: AfterSalesLineEvaluationContext) => AfterSalesOption,
+  lines: readonly LineAfterSalesEvaluationInput[],
+  optionFrom: (line: LineAfterSalesEvaluationInput) => AfterSalesOption,
 ): OrderLevelAfterSalesOption {
   const options = lines.map((lineContext) => ({ lineContext, option: optionFrom(lineContext) }));
   const decision = findMostFavorableEligibilityDecision(options.map(({ option }) => option.decision));
@@ -256,7 +254,7 @@ function combineLines(
 }
 
 interface LineOption {
-  readonly lineContext: AfterSalesLineEvaluationContext;
+  readonly lineContext: LineAfterSalesEvaluationInput;
   readonly option: AfterSalesOption;
 }
 

@@ -7,7 +7,7 @@
  */
 import type {
   OrderAndIdOfChangedPart,
-  OrderChangeOutcome,
+  OrderColumnUpdateAndEvents,
   OrderCommandContext,
 } from "#commerce/orders/change-order.ts";
 import type { OrderEvent } from "#commerce/orders/order-events.ts";
@@ -24,7 +24,7 @@ import { noteLengthMax } from "#commerce/orders/order-checks.ts";
 import {
   removeUnitsFromUnsentReplacement,
   isReplacementSent,
-  isExchangeOrReplacement,
+  isExchangeOrReplacementReturn,
   isRepairOrReplacementReturn,
 } from "./replacement-fulfillments.ts";
 import {
@@ -34,7 +34,7 @@ import {
 } from "./return-steps.ts";
 import { type CountedReturnLine, findReturnedUnitCountFaults } from "./return-line-counts.ts";
 import {
-  updateReturnLineProgress,
+  updateReturnLineUnitCounts,
   incrementOrderLineReturnsAndRefunds,
   updateReturnStatus,
 } from "./return-rows.ts";
@@ -57,7 +57,7 @@ export function closeReturn(
 
 function requireClosable({ order, found }: ReturnWithLockedOrder): void {
   requireReplacementSent(order, found);
-  if (found.kind !== "repair" && !isExchangeOrReplacement(found))
+  if (found.kind !== "repair" && !isExchangeOrReplacementReturn(found))
     requireRefundNotDisputed({ order, found, units: acceptedUnits(found) });
 }
 
@@ -65,7 +65,7 @@ async function closeLockedReturn(
   transaction: Transaction,
   context: OrderCommandContext,
   { order, found }: ReturnWithLockedOrder,
-): Promise<OrderChangeOutcome> {
+): Promise<OrderColumnUpdateAndEvents> {
   const closed: OrderEvent = { type: "return.closed", id: found.id };
   await updateReturnStatus(transaction, context, { id: found.id, status: "closed" });
   if (isRepairOrReplacementReturn(found)) {
@@ -75,7 +75,7 @@ async function closeLockedReturn(
     );
     return { events: [closed] };
   }
-  if (isExchangeOrReplacement(found)) {
+  if (isExchangeOrReplacementReturn(found)) {
     const isExchanged = found.kind === "exchange" && countAcceptedUnits(found) > 0;
     return {
       events: [closed, ...(isExchanged ? [{ type: "exchange.completed" as const, id: found.id }] : [])],
@@ -92,7 +92,11 @@ async function closeLockedReturn(
 
 /** Throws if an exchange or replacement is closed before the new item was sent. */
 function requireReplacementSent(order: OrderAggregate, found: OrderReturn): void {
-  if (!isExchangeOrReplacement(found) || countAcceptedUnits(found) === 0 || isReplacementSent(order, found))
+  if (
+    !isExchangeOrReplacementReturn(found) ||
+    countAcceptedUnits(found) === 0 ||
+    isReplacementSent(order, found)
+  )
     return;
   throw createReturnConflictFailure("invalid_state", found, {
     reason: "replacement_not_sent",
@@ -156,12 +160,12 @@ async function inspectLockedReturn(
   transaction: Transaction,
   context: OrderCommandContext,
   { order, found, input }: Inspection,
-): Promise<OrderChangeOutcome> {
+): Promise<OrderColumnUpdateAndEvents> {
   requireNoInputFieldErrors(inspectedFaults(found, input.lines));
   const { id, lines } = found;
   const acceptedByLine = new Map(input.lines.map(({ lineId, accepted }) => [lineId, accepted]));
   const accepted = lines.map(({ lineId }) => ({ lineId, quantity: acceptedByLine.get(lineId) ?? 0 }));
-  await updateReturnLineProgress(transaction, {
+  await updateReturnLineUnitCounts(transaction, {
     returnId: id,
     lines: input.lines.map(({ restock: restocked, ...line }) => ({ ...line, restocked })),
   });
@@ -180,7 +184,7 @@ async function inspectLockedReturn(
       })),
     );
   await subtractUsedWarrantyRemedies(transaction, context, { order, found, accepted });
-  const cut = isExchangeOrReplacement(found)
+  const cut = isExchangeOrReplacementReturn(found)
     ? await removeUnitsFromUnsentReplacement(transaction, context, { order, found, keep: accepted })
     : [];
   await restockReturnedUnits(transaction, context, toStock(order.lines, input.lines), order.number);

@@ -5,14 +5,14 @@
 import { type RawBuilder, sql } from "kysely";
 import { currentPriceAmountSql } from "#commerce/catalog/current-price.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
-import type { DatabaseReader } from "#database/transaction.ts";
+import type { DatabaseOrTransaction } from "#database/transaction.ts";
 import { formatUtcTimeSql } from "#database/sql-fragments.ts";
-import type { AfterSalesEligibilityFacts } from "./after-sales-option.ts";
+import type { AfterSalesDataOutsideOrder } from "./after-sales-option.ts";
 
 const returnDays = 365;
 const dayMs = 86_400_000;
 
-type Facts = Omit<AfterSalesEligibilityFacts, "now">;
+type Facts = Omit<AfterSalesDataOutsideOrder, "now">;
 
 interface FactsRow {
   readonly stocked: readonly { readonly productId: string; readonly variantId: string }[];
@@ -29,10 +29,10 @@ interface FactsRow {
  * Returns the data by order id.
  */
 export async function loadAfterSalesEligibilityFactsByOrder(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   orders: readonly OrderAggregate[],
   now: Date,
-): Promise<Map<string, AfterSalesEligibilityFacts>> {
+): Promise<Map<string, AfterSalesDataOutsideOrder>> {
   const since = new Date(now.getTime() - returnDays * dayMs);
   const { rows } = await sql<FactsRow & { readonly orderId: string }>`
     select asked.id as order_id, coalesce(stocked.list, '[]'::json) as stocked, returns.count as returns,
@@ -87,10 +87,10 @@ function priceOf(variantId: RawBuilder<unknown>, now: Date): RawBuilder<number> 
 
 /** Loads the stock, prices and earlier returns on which the after-sales options of one order depend. */
 export async function loadAfterSalesEligibilityFacts(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   order: OrderAggregate,
   now: Date,
-): Promise<AfterSalesEligibilityFacts> {
+): Promise<AfterSalesDataOutsideOrder> {
   const facts = (await loadAfterSalesEligibilityFactsByOrder(reader, [order], now)).get(order.id);
   return facts ?? { now, ...toFacts({ stocked: [], returns: 0, changeTimes: [] }) };
 }

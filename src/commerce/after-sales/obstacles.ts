@@ -10,7 +10,7 @@ import {
   countUnsentIntangibleUnits,
   getUncanceledQuantity,
 } from "#commerce/orders/order-statuses.ts";
-import type { AfterSalesOptionEvaluationContext } from "./after-sales-option.ts";
+import type { AfterSalesOptionEvaluationInput } from "./after-sales-option.ts";
 import { type AfterSalesObstacle, createAfterSalesObstacle } from "./reasons.ts";
 
 /** Maximum number of returns of one order, in all statuses, so that the data of an order stays bounded. */
@@ -73,7 +73,7 @@ export interface ReturnableQuantityWithObstacles {
  * Counts the delivered units of an order line that can be returned. If no unit can be returned, also returns
  * the reason.
  */
-export function assessReturnableUnits(
+export function countReturnableUnitsOfLine(
   order: OrderAggregate,
   line: OrderLine,
 ): ReturnableQuantityWithObstacles {
@@ -92,7 +92,7 @@ const finalSaleRestrictions = ["no_returns", "final_sale"];
 export function findProductRestrictionObstacles({
   line,
   isFault,
-}: AfterSalesOptionEvaluationContext): AfterSalesObstacle[] {
+}: AfterSalesOptionEvaluationInput): AfterSalesObstacle[] {
   const has = (restriction: string): boolean => line.restrictions.includes(restriction);
   const waived = { blocking: !isFault };
   return [
@@ -110,7 +110,7 @@ export function findProductRestrictionObstacles({
  * buyers, exclude a country or a category, or limit the number of a buyer's returns.
  */
 export function findReturnPolicyObstacles(
-  { order, facts, line, isFault }: AfterSalesOptionEvaluationContext,
+  { order, facts, line, isFault }: AfterSalesOptionEvaluationInput,
   rules: ReturnRules,
 ): AfterSalesObstacle[] {
   const { excludedCountries, excludedCategoryIds } = rules;
@@ -133,7 +133,7 @@ export function findReturnPolicyObstacles(
  * Excluded countries and categories do not matter, because the buyer sends no goods back.
  */
 export function findUndeliveredUnitsRefundObstacles(
-  context: Pick<AfterSalesOptionEvaluationContext, "facts" | "isFault">,
+  context: Pick<AfterSalesOptionEvaluationInput, "facts" | "isFault">,
   rules: ReturnRules,
 ): AfterSalesObstacle[] {
   return [...selfServiceObstacles(rules), ...limitObstacles(rules, context)];
@@ -147,7 +147,7 @@ function selfServiceObstacles({ mode }: ReturnRules): AfterSalesObstacle[] {
 
 function limitObstacles(
   { returnsPerBuyerMax: limit }: ReturnRules,
-  { facts, isFault }: Pick<AfterSalesOptionEvaluationContext, "facts" | "isFault">,
+  { facts, isFault }: Pick<AfterSalesOptionEvaluationInput, "facts" | "isFault">,
 ): AfterSalesObstacle[] {
   if (limit === null || facts.returnsOfBuyer < limit) return [];
   return [
@@ -164,7 +164,7 @@ function limitObstacles(
  * still be open. The merchant then decides, and the longer window is returned.
  */
 export function findReturnWindowObstacles(
-  { facts, windows, isFault }: AfterSalesOptionEvaluationContext,
+  { facts, windows, isFault }: AfterSalesOptionEvaluationInput,
   window: OrderTimeWindow,
 ): { readonly window: OrderTimeWindow; readonly reasons: AfterSalesObstacle[] } {
   if (!isTimeWindowOver(window, facts.now)) return { window, reasons: [] };
@@ -220,7 +220,7 @@ export function countUnitsRefundedOrAcceptedForRefund(order: Returns, line: Orde
  * Counts the units of services and digital products in an order line that the merchant has not provided yet.
  * Leaves out units for which the buyer has already requested a withdrawal.
  */
-export function countWithdrawableUnsentUnits({ returns }: Returns, line: OrderLine): number {
+export function countWithdrawableUnsentIntangibleUnits({ returns }: Returns, line: OrderLine): number {
   const requestedReturns = returns.filter(
     (found) => found.status === "requested" && isWithdrawalOfUnsentUnits(found),
   );
@@ -238,7 +238,10 @@ export const isWithdrawalOfUnsentUnits = ({ kind, method }: Pick<OrderReturn, "k
  * Counts the units of an order line that were sent and not delivered. Leaves out units that the buyer has
  * already reported as lost.
  */
-export function countUndeliveredUnits({ returns }: Pick<OrderAggregate, "returns">, line: OrderLine): number {
+export function countShippedUndeliveredUnits(
+  { returns }: Pick<OrderAggregate, "returns">,
+  line: OrderLine,
+): number {
   const reportedLost = countRequestedUnits(
     returns.filter(
       ({ reason, status }) => reason === "not_received" && status !== "declined" && status !== "canceled",

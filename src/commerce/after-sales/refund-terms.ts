@@ -5,7 +5,7 @@ import type { ReturnKind } from "#commerce/orders/order-states.ts";
 import { createMoney, type Money } from "#foundation/money.ts";
 import type {
   AfterSalesFee,
-  AfterSalesOptionEvaluationContext,
+  AfterSalesOptionEvaluationInput,
   AfterSalesOptionTerms,
 } from "./after-sales-option.ts";
 import { calculateReturnedUnitsValue, type CalculateReturnedUnitsValueInput } from "./return-rules.ts";
@@ -27,8 +27,8 @@ interface RefundOptionTermsInput {
 }
 
 /** Returns the terms of an after-sales option that refunds units of one order line. */
-export function createRefundOptionTerms(
-  context: AfterSalesOptionEvaluationContext,
+export function computeAfterSalesRefundTerms(
+  context: AfterSalesOptionEvaluationInput,
   { kind, quantity, methods, isLost = false }: RefundOptionTermsInput,
 ): AfterSalesOptionTerms {
   const { order } = context;
@@ -52,7 +52,7 @@ export function createRefundOptionTerms(
  * order line.
  */
 export function calculateValueOfSingleLineReturn(
-  { order, line, isFault }: AfterSalesOptionEvaluationContext,
+  { order, line, isFault }: AfterSalesOptionEvaluationInput,
   {
     quantity,
     ...context
@@ -62,7 +62,7 @@ export function calculateValueOfSingleLineReturn(
 }
 
 function feesOf(
-  context: AfterSalesOptionEvaluationContext,
+  context: AfterSalesOptionEvaluationInput,
   { restockingMinor, postageMinor }: ReturnType<typeof calculateReturnedUnitsValue>,
 ): AfterSalesFee[] {
   const { order } = context;
@@ -88,7 +88,7 @@ function feesOf(
 /** Creates the fee for a return whose shipping the merchant pays: a return shipping fee of amount 0. */
 export function createZeroReturnShippingFee({
   order,
-}: Pick<AfterSalesOptionEvaluationContext, "order">): AfterSalesFee {
+}: Pick<AfterSalesOptionEvaluationInput, "order">): AfterSalesFee {
   return {
     code: "return_shipping",
     amount: createMoney(0, order.currency),
@@ -106,8 +106,8 @@ export const getRequiredReturnEvidence = ({
  * Returns the highest refund for which the return policy lets the buyer keep the goods; null if the policy
  * never lets the buyer keep the goods.
  */
-export function getKeepItemRefundLimit(
-  { order }: AfterSalesOptionEvaluationContext,
+export function getMaxRefundWithoutReturn(
+  { order }: AfterSalesOptionEvaluationInput,
   { keepItemMinor }: ReturnRules,
 ): Money | null {
   return keepItemMinor === null ? null : createMoney(keepItemMinor, order.currency);

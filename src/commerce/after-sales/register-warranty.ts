@@ -10,7 +10,7 @@ import {
 } from "#foundation/faults.ts";
 import {
   type OrderAndIdOfChangedPart,
-  changeLockedOrder,
+  applyChangeToLockedOrder,
   lockOrder,
   type OrderIdAndExpectedVersion,
   type OrderCommandContext,
@@ -42,7 +42,7 @@ export async function registerWarranty(
   const { lineId, serialNumber = null, expectedVersion } = input;
   const found = await lockOrder(transaction, context, input.orderId);
   const term = calculateWarrantyCoverage(found, lineId);
-  const order = await changeLockedOrder(transaction, context, {
+  const order = await applyChangeToLockedOrder(transaction, context, {
     order: found,
     expectedVersion,
     work: async () => {

@@ -26,7 +26,7 @@ interface ReplacementContext {
 }
 
 /** Returns true for the kinds of return that send goods to the buyer: exchange and replacement. */
-export const isExchangeOrReplacement = ({ kind }: Pick<OrderReturn, "kind">): boolean =>
+export const isExchangeOrReplacementReturn = ({ kind }: Pick<OrderReturn, "kind">): boolean =>
   kind === "exchange" || kind === "replacement";
 
 /**

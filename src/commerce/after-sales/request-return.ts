@@ -11,9 +11,9 @@ import {
 } from "#foundation/faults.ts";
 import {
   type OrderAndIdOfChangedPart,
-  changeLockedOrder,
+  applyChangeToLockedOrder,
   lockOrder,
-  type OrderChangeOutcome,
+  type OrderColumnUpdateAndEvents,
   type OrderIdAndExpectedVersion,
   type OrderCommandContext,
 } from "#commerce/orders/change-order.ts";
@@ -41,8 +41,8 @@ import {
   insertReturn,
   incrementOrderLineReturnsAndRefunds,
 } from "./return-rows.ts";
-import { evaluateReturnOption } from "./eligibility.ts";
-import type { AfterSalesEligibilityFacts, AfterSalesOption } from "./after-sales-option.ts";
+import { evaluateOptionForReturnRequest } from "./eligibility.ts";
+import type { AfterSalesDataOutsideOrder, AfterSalesOption } from "./after-sales-option.ts";
 import {
   isRefundRequestForUndeliveredUnits,
   isMerchantFaultReason,
@@ -63,8 +63,8 @@ export async function requestReturn(
   const id = createId("return", context.now.getTime());
   const found = await lockOrder(transaction, context, input.orderId);
   const facts = await loadAfterSalesEligibilityFacts(transaction, found, context.now);
-  const plan = planReturn(found, { facts, input });
-  const order = await changeLockedOrder(transaction, context, {
+  const plan = planReturnRequest(found, { facts, input });
+  const order = await applyChangeToLockedOrder(transaction, context, {
     order: found,
     expectedVersion: input.expectedVersion,
     work: () => insertReturnRequest(transaction, context, { order: found, input, id, plan }),
@@ -113,14 +113,14 @@ interface PlannedReturnRequest {
   readonly order: OrderAggregate;
   readonly input: RequestReturnInput;
   readonly id: string;
-  readonly plan: PlannedReturn;
+  readonly plan: DecidedReturnToInsert;
 }
 
 async function insertReturnRequest(
   transaction: Transaction,
   context: OrderCommandContext,
   { order, input, id, plan: { decision, ...plan } }: PlannedReturnRequest,
-): Promise<OrderChangeOutcome> {
+): Promise<OrderColumnUpdateAndEvents> {
   const { kind, reason, note = null, exchangeVariantId = null } = input;
   const row = { id, kind, reason, note, exchangeVariantId, ...plan };
   await insertReturn(transaction, context, { ...row, orderId: order.id, status: "requested" });
@@ -147,7 +147,7 @@ export interface ReturnRequestFields {
 }
 
 /** A return that has been decided and whose value is calculated, ready to be inserted into the database. */
-export interface PlannedReturn extends Pick<
+export interface DecidedReturnToInsert extends Pick<
   OrderReturn,
   "method" | "settlement" | "refundMinor" | "feeMinor" | "policyId"
 > {
@@ -156,7 +156,7 @@ export interface PlannedReturn extends Pick<
 }
 
 interface ReturnPlanInput {
-  readonly facts: AfterSalesEligibilityFacts;
+  readonly facts: AfterSalesDataOutsideOrder;
   readonly input: ReturnRequestFields;
 }
 
@@ -164,12 +164,15 @@ interface ReturnPlanInput {
  * Plans a return request without writing data: decides the request and calculates the value of the return.
  * Throws a failure if the order's after-sales options do not allow the request.
  */
-export function planReturn(order: OrderAggregate, { facts, input }: ReturnPlanInput): PlannedReturn {
+export function planReturnRequest(
+  order: OrderAggregate,
+  { facts, input }: ReturnPlanInput,
+): DecidedReturnToInsert {
   const { kind, reason, lines } = input;
   requireReason(input);
   requireKnownOrderLines(order, lines);
   const options = lines.flatMap(
-    ({ lineId }) => evaluateReturnOption(order, facts, { lineId, kind, reason }) ?? [],
+    ({ lineId }) => evaluateOptionForReturnRequest(order, facts, { lineId, kind, reason }) ?? [],
   );
   requireOffered(order, { lines, options });
   requireExchangeable(order, { facts, input });
@@ -317,7 +320,7 @@ function chooseTerm<Term extends string>(
 function decideRequest(
   order: OrderAggregate,
   { facts, input, options }: ReturnPlanInput & { readonly options: readonly AfterSalesOption[] },
-): PlannedReturn["decision"] {
+): DecidedReturnToInsert["decision"] {
   const isMissing =
     input.kind === "replacement" &&
     order.lines.some(

@@ -12,17 +12,17 @@ import {
   findUndeliveredUnitsRefundObstacles,
   prependOrderStateObstacles,
   findProductRestrictionObstacles,
-  assessReturnableUnits,
+  countReturnableUnitsOfLine,
   findReturnPolicyObstacles,
   findReturnWindowObstacles,
-  countUndeliveredUnits,
+  countShippedUndeliveredUnits,
   type ReturnableQuantityWithObstacles,
-  countWithdrawableUnsentUnits,
+  countWithdrawableUnsentIntangibleUnits,
 } from "./obstacles.ts";
 import {
   type AfterSalesOption,
-  type AfterSalesOptionEvaluationContext,
-  type AfterSalesLineEvaluationContext,
+  type AfterSalesOptionEvaluationInput,
+  type LineAfterSalesEvaluationInput,
   buildAfterSalesOption,
 } from "./after-sales-option.ts";
 import {
@@ -35,14 +35,14 @@ import {
 import {
   createZeroReturnShippingFee,
   getReturnMethodsOfPolicy,
-  getKeepItemRefundLimit,
-  createRefundOptionTerms,
+  getMaxRefundWithoutReturn,
+  computeAfterSalesRefundTerms,
   getRequiredReturnEvidence,
   calculateValueOfSingleLineReturn,
 } from "./refund-terms.ts";
 
 /** Returns the after-sales option to send delivered units back for a refund. */
-export function createReturnRefundOption(context: AfterSalesOptionEvaluationContext): AfterSalesOption {
+export function evaluateRefundOnReturnOption(context: AfterSalesOptionEvaluationInput): AfterSalesOption {
   const { id: policyId, rules } = getOrderPolicy(context.order, "return");
   const units = returnableUnitsOf(context);
   const { window, reasons } = findReturnWindowObstacles(context, context.windows.returns);
@@ -58,7 +58,7 @@ export function createReturnRefundOption(context: AfterSalesOptionEvaluationCont
     window,
     policyId,
     terms: (quantity) =>
-      createRefundOptionTerms(context, {
+      computeAfterSalesRefundTerms(context, {
         kind: "return_refund",
         quantity,
         methods: getReturnMethodsOfPolicy(rules),
@@ -70,7 +70,7 @@ export function createReturnRefundOption(context: AfterSalesOptionEvaluationCont
  * Returns the after-sales option to exchange delivered units for another variant of the same product and
  * price.
  */
-export function createExchangeOption(context: AfterSalesOptionEvaluationContext): AfterSalesOption {
+export function evaluateExchangeOption(context: AfterSalesOptionEvaluationInput): AfterSalesOption {
   const { id: policyId, rules } = getOrderPolicy(context.order, "return");
   const { window, reasons } = findReturnWindowObstacles(
     context,
@@ -102,7 +102,9 @@ export function createExchangeOption(context: AfterSalesOptionEvaluationContext)
  * Returns the after-sales option to get a refund and keep the goods. The option is denied if the return
  * policy has no `keepItemMinor` or the refund is higher than `keepItemMinor`.
  */
-export function createKeepItemRefundOption(context: AfterSalesOptionEvaluationContext): AfterSalesOption {
+export function evaluateRefundWithoutReturnOption(
+  context: AfterSalesOptionEvaluationInput,
+): AfterSalesOption {
   const { id: policyId, rules } = getOrderPolicy(context.order, "return");
   const { window, reasons } = findReturnWindowObstacles(context, context.windows.returns);
   const units = returnableUnitsOf(context);
@@ -123,7 +125,7 @@ export function createKeepItemRefundOption(context: AfterSalesOptionEvaluationCo
       ? []
       : [
           createAfterSalesObstacle("self_service_disabled", {
-            data: { keepItemUpTo: getKeepItemRefundLimit(context, rules) },
+            data: { keepItemUpTo: getMaxRefundWithoutReturn(context, rules) },
           }),
         ]),
   ];
@@ -134,7 +136,7 @@ export function createKeepItemRefundOption(context: AfterSalesOptionEvaluationCo
     window,
     policyId,
     terms: (quantity) =>
-      createRefundOptionTerms(context, {
+      computeAfterSalesRefundTerms(context, {
         kind: "refund_only",
         quantity,
         methods: ["keep_item"],
@@ -143,14 +145,14 @@ export function createKeepItemRefundOption(context: AfterSalesOptionEvaluationCo
 }
 
 /** Returns the after-sales option to get a refund for units that were sent and never delivered. */
-export function createRefundOptionForUndeliveredUnits(
-  context: AfterSalesLineEvaluationContext,
+export function evaluateUndeliveredUnitsRefundOption(
+  context: LineAfterSalesEvaluationInput,
 ): AfterSalesOption {
   const { order, line, facts, windows } = context;
   const { id: policyId, rules } = getOrderPolicy(order, "return");
   const { startsAt } = windows.loss;
   const isBegun = startsAt !== null && Date.parse(startsAt) <= facts.now.getTime();
-  const missing = countUndeliveredUnits(order, line);
+  const missing = countShippedUndeliveredUnits(order, line);
   const none =
     missing > 0
       ? []
@@ -174,7 +176,7 @@ export function createRefundOptionForUndeliveredUnits(
     window: windows.loss,
     policyId,
     terms: (quantity) => ({
-      ...createRefundOptionTerms(
+      ...computeAfterSalesRefundTerms(
         { ...context, isFault: true },
         { kind: "refund_only", quantity, methods: ["keep_item"], isLost: true },
       ),
@@ -187,12 +189,12 @@ export function createRefundOptionForUndeliveredUnits(
  * Returns the after-sales option to use the statutory right of withdrawal. The buyer needs neither a reason
  * nor the merchant's consent, except in the cases that the law excludes.
  */
-export function createWithdrawalOption(context: AfterSalesOptionEvaluationContext): AfterSalesOption {
+export function evaluateWithdrawalOption(context: AfterSalesOptionEvaluationInput): AfterSalesOption {
   const { order, line, facts, windows } = context;
   const { id: policyId, rules } = getOrderPolicy(order, "withdrawal");
-  const unsent = countWithdrawableUnsentUnits(order, line);
+  const unsent = countWithdrawableUnsentIntangibleUnits(order, line);
   const { quantity, reasons } =
-    unsent > 0 ? { quantity: unsent, reasons: [] } : assessReturnableUnits(order, line);
+    unsent > 0 ? { quantity: unsent, reasons: [] } : countReturnableUnitsOfLine(order, line);
   const { endsAt } = windows.withdrawal;
   const isElapsed = isTimeWindowOver(windows.withdrawal, facts.now);
   const rest = [
@@ -215,7 +217,7 @@ export function createWithdrawalOption(context: AfterSalesOptionEvaluationContex
     window: windows.withdrawal,
     policyId,
     terms: (units) => ({
-      ...createRefundOptionTerms(context, {
+      ...computeAfterSalesRefundTerms(context, {
         kind: "withdrawal",
         quantity: units,
         methods,
@@ -231,9 +233,9 @@ export function createWithdrawalOption(context: AfterSalesOptionEvaluationContex
  * Digital content and gift cards that the merchant has not provided yet are no exceptions, because they
  * cannot have been used.
  */
-function withdrawalExceptions({ order, line }: AfterSalesOptionEvaluationContext): AfterSalesObstacle[] {
+function withdrawalExceptions({ order, line }: AfterSalesOptionEvaluationInput): AfterSalesObstacle[] {
   const has = (restriction: string): boolean => line.restrictions.includes(restriction);
-  const isGivenOut = countWithdrawableUnsentUnits(order, line) === 0;
+  const isGivenOut = countWithdrawableUnsentIntangibleUnits(order, line) === 0;
   return [
     ...(has("custom_made") ? [createAfterSalesObstacle("custom_made")] : []),
     ...(has("perishable") ? [createAfterSalesObstacle("perishable")] : []),
@@ -248,7 +250,7 @@ function exchangeObstacles({
   facts,
   line,
   windows,
-}: AfterSalesOptionEvaluationContext): AfterSalesObstacle[] {
+}: AfterSalesOptionEvaluationInput): AfterSalesObstacle[] {
   if (windows.exchanges === null) return [createAfterSalesObstacle("exchange_not_offered")];
   return findExchangeableVariantIds({ order, facts, line }).length > 0
     ? []
@@ -262,7 +264,7 @@ function exchangeObstacles({
 export function findExchangeableVariantIds({
   facts,
   line,
-}: Pick<AfterSalesOptionEvaluationContext, "order" | "facts" | "line">): string[] {
+}: Pick<AfterSalesOptionEvaluationInput, "order" | "facts" | "line">): string[] {
   return (facts.siblingsInStock.get(line.productId) ?? []).filter(
     (variantId) => variantId !== line.variantId,
   );
@@ -271,8 +273,8 @@ export function findExchangeableVariantIds({
 function returnableUnitsOf({
   order,
   line,
-}: AfterSalesOptionEvaluationContext): ReturnableQuantityWithObstacles {
-  const { quantity, reasons } = assessReturnableUnits(order, line);
+}: AfterSalesOptionEvaluationInput): ReturnableQuantityWithObstacles {
+  const { quantity, reasons } = countReturnableUnitsOfLine(order, line);
   return { quantity, reasons: prependOrderStateObstacles(order, { isRight: false, reasons }) };
 }
 
@@ -284,6 +286,6 @@ function addReasonsIfAvailable(
   return { quantity, reasons: reasons.some(({ blocking }) => blocking) ? reasons : [...reasons, ...rest] };
 }
 
-function reasonCodesOf(kind: ReturnKind, { isFault }: AfterSalesOptionEvaluationContext): ReturnReason[] {
+function reasonCodesOf(kind: ReturnKind, { isFault }: AfterSalesOptionEvaluationInput): ReturnReason[] {
   return returnReasonsByKind[kind].filter((code) => isMerchantFaultReason(code) === isFault);
 }

@@ -70,7 +70,7 @@ export async function updateReturnStatus(
 }
 
 /** New unit counts of one return line. A count that is left out stays unchanged. */
-export interface ReturnLineProgressUpdate {
+export interface ReturnLineUnitCountUpdate {
   readonly lineId: string;
   readonly received?: number;
   readonly accepted?: number;
@@ -78,9 +78,9 @@ export interface ReturnLineProgressUpdate {
 }
 
 /** Sets the unit counts of return lines. A count that is left out stays unchanged. */
-export async function updateReturnLineProgress(
+export async function updateReturnLineUnitCounts(
   transaction: Transaction,
-  { returnId, lines }: { readonly returnId: string; readonly lines: readonly ReturnLineProgressUpdate[] },
+  { returnId, lines }: { readonly returnId: string; readonly lines: readonly ReturnLineUnitCountUpdate[] },
 ): Promise<void> {
   await sql`
     update return_line l

@@ -110,7 +110,7 @@ function refundsDelivery(
 }
 
 export const returnSteps = ["approve", "decline", "track", "receive", "inspect", "close", "cancel"] as const;
-export type ReturnStep = (typeof returnSteps)[number];
+export type ReturnStepName = (typeof returnSteps)[number];
 
 /**
  * The possible steps of a return in each status, and the status to which each step leads. In addition, a
@@ -125,7 +125,7 @@ export const returnTransitions = {
   declined: {},
   closed: {},
   canceled: {},
-} as const satisfies Readonly<Record<ReturnStatus, Partial<Record<ReturnStep, ReturnStatus>>>>;
+} as const satisfies Readonly<Record<ReturnStatus, Partial<Record<ReturnStepName, ReturnStatus>>>>;
 
 /**
  * Return methods without a carrier. Such a return has no tracking, so the merchant can receive the goods as
@@ -135,10 +135,10 @@ const methodsWithoutCarrier: ReadonlySet<OrderReturn["method"]> = new Set(["stor
 
 function nextReturnStatus(
   { status, method }: Pick<OrderReturn, "status" | "method">,
-  step: ReturnStep,
+  step: ReturnStepName,
 ): ReturnStatus | undefined {
   if (status === "approved" && step === "receive" && methodsWithoutCarrier.has(method)) return "received";
-  const steps: Partial<Record<ReturnStep, ReturnStatus>> = returnTransitions[status];
+  const steps: Partial<Record<ReturnStepName, ReturnStatus>> = returnTransitions[status];
   return steps[step];
 }
 
@@ -146,7 +146,7 @@ function nextReturnStatus(
  * Returns the status of a return after a step. Throws `invalid_state` if the step is not possible in the
  * current status.
  */
-export function getStatusAfterReturnStep(found: OrderReturn, step: ReturnStep): ReturnStatus {
+export function getStatusAfterReturnStep(found: OrderReturn, step: ReturnStepName): ReturnStatus {
   const next = nextReturnStatus(found, step);
   if (next === undefined)
     throw createReturnConflictFailure("invalid_state", found, describeImpossibleStep(found, step));
@@ -154,7 +154,7 @@ export function getStatusAfterReturnStep(found: OrderReturn, step: ReturnStep): 
 }
 
 /** The GraphQL mutation that runs each step of a return, for error messages. */
-const stepMutations: Readonly<Record<ReturnStep, string>> = {
+const stepMutations: Readonly<Record<ReturnStepName, string>> = {
   approve: "returnApprove",
   decline: "returnDecline",
   track: "returnTrack",
@@ -168,7 +168,7 @@ const stepMutations: Readonly<Record<ReturnStep, string>> = {
  * Builds the error text for a step that is not possible in the status of the return. The text says why, and
  * which steps are possible.
  */
-function describeImpossibleStep(found: OrderReturn, step: ReturnStep): ReturnRefusalDetails {
+function describeImpossibleStep(found: OrderReturn, step: ReturnStepName): ReturnRefusalDetails {
   const mutations = returnSteps
     .filter((other) => nextReturnStatus(found, other) !== undefined)
     .map((other) => stepMutations[other]);

@@ -7,9 +7,9 @@ import type { ExpectedVersionInput } from "#commerce/carts/cart-status.ts";
 import { type InputFieldErrors, requireNoInputFieldErrors, getTextFieldErrors } from "#foundation/faults.ts";
 import {
   type OrderAndIdOfChangedPart,
-  changeOrderByPartId,
+  lockAndChangeOrderOfPart,
   findOrderIdOfOrderPart,
-  type OrderChangeOutcome,
+  type OrderColumnUpdateAndEvents,
   type OrderCommandContext,
 } from "#commerce/orders/change-order.ts";
 import type { OrderEvent } from "#commerce/orders/order-events.ts";
@@ -26,12 +26,12 @@ import {
   cancelReplacementFulfillment,
   createReplacementFulfillment,
   isReplacementSent,
-  isExchangeOrReplacement,
+  isExchangeOrReplacementReturn,
 } from "./replacement-fulfillments.ts";
 import { type CountedReturnLine, findReturnedUnitCountFaults } from "./return-line-counts.ts";
 import { isWithdrawalOfUnsentUnits } from "./obstacles.ts";
 import {
-  updateReturnLineProgress,
+  updateReturnLineUnitCounts,
   isReturnWithUnitsToSendBack,
   incrementOrderLineReturnsAndRefunds,
   updateReturnStatus,
@@ -40,7 +40,7 @@ import {
   createReturnConflictFailure,
   requireExpectedReturnVersion,
   getStatusAfterReturnStep,
-  type ReturnStep,
+  type ReturnStepName,
 } from "./return-rules.ts";
 import { requireRefundNotDisputed, type ReturnToSettle, settleReturn } from "./settle-return.ts";
 
@@ -59,26 +59,26 @@ export interface ReturnWithLockedOrder {
  * One step of a return, for example its approval. Contains the return to change, a check that runs before the
  * step, and the function that does the work of the step.
  */
-export interface ReturnStepDefinition {
+export interface ReturnStepToRun {
   readonly target: ReturnIdAndExpectedVersion;
-  readonly step: ReturnStep;
+  readonly step: ReturnStepName;
   /**
    * Throws if the step is not possible for another reason than the return's status. Runs after the check of
    * the return's status and before the check of its version.
    */
   readonly requireState?: (found: ReturnWithLockedOrder) => void;
-  readonly work: (found: ReturnWithLockedOrder) => Promise<OrderChangeOutcome>;
+  readonly work: (found: ReturnWithLockedOrder) => Promise<OrderColumnUpdateAndEvents>;
 }
 
 /** Locks the order of a return, checks that the step is possible in the return's status, and runs the step. */
 export async function runReturnStep(
   transaction: Transaction,
   context: OrderCommandContext,
-  { target, step, requireState, work }: ReturnStepDefinition,
+  { target, step, requireState, work }: ReturnStepToRun,
 ): Promise<OrderAndIdOfChangedPart> {
   const { returnId: id, expectedVersion } = target;
   const orderId = await findOrderIdOfOrderPart(transaction, context, { part: "return", id });
-  const order = await changeOrderByPartId(transaction, context, {
+  const order = await lockAndChangeOrderOfPart(transaction, context, {
     orderId,
     work: async (before) => {
       const found = before.returns.find((candidate) => candidate.id === id);
@@ -127,7 +127,7 @@ export async function approveLockedReturn(
   transaction: Transaction,
   context: OrderCommandContext,
   { order, found }: ReturnToApprove,
-): Promise<OrderChangeOutcome> {
+): Promise<OrderColumnUpdateAndEvents> {
   const approved: OrderEvent = { type: "return.approved", id: found.id };
   if (isSettledOnApproval(found)) {
     await releaseRequestedUnits(transaction, found);
@@ -140,7 +140,7 @@ export async function approveLockedReturn(
     await updateReturnStatus(transaction, context, { id: found.id, status: "closed" });
     return { ...patch, events: [approved, { type: "return.closed", id: found.id }, ...events] };
   }
-  const sent = isExchangeOrReplacement(found)
+  const sent = isExchangeOrReplacementReturn(found)
     ? await createReplacementFulfillment(transaction, context, { order, found })
     : [];
   await updateReturnStatus(transaction, context, { id: found.id, status: "approved" });
@@ -209,7 +209,7 @@ export function receiveReturn(
       requireNoInputFieldErrors(
         findReturnedUnitCountFaults(found, input.lines, { received: ({ quantity }) => quantity }),
       );
-      await updateReturnLineProgress(transaction, { returnId: found.id, lines: input.lines });
+      await updateReturnLineUnitCounts(transaction, { returnId: found.id, lines: input.lines });
       await updateReturnStatus(transaction, context, { id: found.id, status: "received" });
       return { events: [{ type: "return.received", id: found.id }] };
     },
@@ -252,7 +252,7 @@ async function withdrawUnsent(
   transaction: Transaction,
   context: OrderCommandContext,
   { order, found }: ReturnToSettle,
-): Promise<OrderChangeOutcome> {
+): Promise<OrderColumnUpdateAndEvents> {
   if (order.status === "completed")
     return settleReturn(transaction, context, { order, found, units: found.lines });
   const { id: returnId, lines } = found;

@@ -5,7 +5,7 @@
  * merchant accepted fewer units. Authorizations that are no longer needed are voided.
  */
 import { computeRefundableOrderAmountMinor } from "#commerce/orders/order-value.ts";
-import type { OrderChangeOutcome, OrderCommandContext } from "#commerce/orders/change-order.ts";
+import type { OrderColumnUpdateAndEvents, OrderCommandContext } from "#commerce/orders/change-order.ts";
 import type { OrderEvent } from "#commerce/orders/order-events.ts";
 import type {
   OrderLineIdAndQuantity,
@@ -116,9 +116,9 @@ function unrefundedUnits({ lines }: OrderAggregate, lineId: string): number {
 }
 
 /**
- * Limits the settled amount of each order line to the part of the line's total that was not reduced before.
- * Because of rounding, the promised refund can be a few minor units higher than the present value of the
- * units. These minor units are added to lines that are below their limit.
+ * Limits the settled amount of each order line: the reductions of a line never exceed the total of the line.
+ * Because of rounding, the promised refund can be a few minor units higher than the sum of these amounts. The
+ * missing minor units are added to lines that are below their limit.
  */
 function distributeWithinLines(
   { lines: all }: OrderAggregate,
@@ -147,7 +147,7 @@ export async function settleReturn(
   transaction: Transaction,
   context: OrderCommandContext,
   settled: ReturnToSettle,
-): Promise<OrderChangeOutcome> {
+): Promise<OrderColumnUpdateAndEvents> {
   const { found } = settled;
   const settlement = calculateReturnSettlement(settled);
   await incrementOrderLineReturnsAndRefunds(

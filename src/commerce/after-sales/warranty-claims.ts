@@ -10,7 +10,7 @@ import type { ExpectedVersionInput } from "#commerce/carts/cart-status.ts";
 import { type InputFieldErrors, requireNoInputFieldErrors, getTextFieldErrors } from "#foundation/faults.ts";
 import {
   type OrderAndIdOfChangedPart,
-  changeOrderByPartId,
+  lockAndChangeOrderOfPart,
   findOrderIdOfOrderPart,
   type OrderCommandContext,
 } from "#commerce/orders/change-order.ts";
@@ -21,8 +21,8 @@ import type {
   OrderWarranty,
 } from "#commerce/orders/order-aggregate.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { createFailure, type Failure, type FailureConflictDetail } from "#foundation/failure.ts";
-import { createId, toDatabaseSafeId } from "#foundation/ids.ts";
+import { createFailure, type Failure, type ConflictErrorDetails } from "#foundation/failure.ts";
+import { createId, blankIdWithForbiddenCharacters } from "#foundation/ids.ts";
 import {
   getRemainingWarrantyRemedyCount,
   findAcceptedWarrantyClaimsWithoutReturn,
@@ -53,7 +53,7 @@ export async function openWarrantyClaim(
   requireNoInputFieldErrors(claimTextFaults("/description", input.description));
   const { warrantyId, kind, description } = input;
   const orderId = await findOrderIdOfOrderPart(transaction, context, { part: "warranty", id: warrantyId });
-  const order = await changeOrderByPartId(transaction, context, {
+  const order = await lockAndChangeOrderOfPart(transaction, context, {
     orderId,
     work: async (found) => {
       const warranty = warrantyOf(found, warrantyId);
@@ -91,7 +91,7 @@ export async function resolveWarrantyClaim(
 ): Promise<OrderAndIdOfChangedPart> {
   requireNoInputFieldErrors(claimTextFaults("/resolution", input.resolution));
   const { warrantyId, orderId } = await ownerOfClaim(transaction, context, input.claimId);
-  const order = await changeOrderByPartId(transaction, context, {
+  const order = await lockAndChangeOrderOfPart(transaction, context, {
     orderId,
     work: async (found) => {
       const warranty = warrantyOf(found, warrantyId);
@@ -124,7 +124,7 @@ async function ownerOfClaim(
     .selectFrom("warrantyClaim as c")
     .innerJoin("warrantyRegistration as w", "w.id", "c.warrantyId")
     .select(["w.id as warrantyId", "w.orderId"])
-    .where("c.id", "=", toDatabaseSafeId(claimId))
+    .where("c.id", "=", blankIdWithForbiddenCharacters(claimId))
     .where("c.merchantId", "=", merchantId)
     .executeTakeFirst();
   if (owner === undefined) throw createFailure("resource_not_found");
@@ -227,7 +227,7 @@ function refuseWarranty(warranty: OrderWarranty, refused: WarrantyRefusalDetails
 function warrantyConflict(
   { id, status, version }: OrderWarranty,
   { reason, data = {} }: WarrantyRefusalDetails,
-): FailureConflictDetail {
+): ConflictErrorDetails {
   return {
     resource: "warranty",
     id,

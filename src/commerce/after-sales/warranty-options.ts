@@ -7,25 +7,25 @@ import type { OrderWarranty } from "#commerce/orders/order-aggregate.ts";
 import type { ReturnStatus } from "#commerce/orders/order-states.ts";
 import {
   type AfterSalesOption,
-  type AfterSalesLineEvaluationContext,
+  type LineAfterSalesEvaluationInput,
   type AfterSalesOptionTerms,
   findWarrantyOfOrderLine,
   buildAfterSalesOption,
 } from "./after-sales-option.ts";
-import { prependOrderStateObstacles, assessReturnableUnits } from "./obstacles.ts";
+import { prependOrderStateObstacles, countReturnableUnitsOfLine } from "./obstacles.ts";
 import { type AfterSalesObstacle, createAfterSalesObstacle, returnReasonsByKind } from "./reasons.ts";
 import { createZeroReturnShippingFee, getReturnMethodsOfPolicy } from "./refund-terms.ts";
 
 export type WarrantyRemedy = "repair" | "replacement";
 
 /** Returns the after-sales option to have delivered units of an order line repaired or replaced. */
-export function createWarrantyOption(
-  context: AfterSalesLineEvaluationContext,
+export function evaluateWarrantyOption(
+  context: LineAfterSalesEvaluationInput,
   kind: WarrantyRemedy,
 ): AfterSalesOption {
   const { order, line } = context;
   const registration = isGuaranteed(context) ? undefined : findWarrantyOfOrderLine(order, line);
-  const units = assessReturnableUnits(order, line);
+  const units = countReturnableUnitsOfLine(order, line);
   const first = prependOrderStateObstacles(order, { isRight: false, reasons: units.reasons });
   const rest =
     registration === undefined
@@ -49,7 +49,7 @@ export function createWarrantyOption(
  * Returns true if the statutory guarantee has not ended. Until its end, a registered warranty cannot reduce
  * the buyer's rights.
  */
-const isGuaranteed = ({ facts, windows: { guarantee } }: AfterSalesLineEvaluationContext): boolean =>
+const isGuaranteed = ({ facts, windows: { guarantee } }: LineAfterSalesEvaluationInput): boolean =>
   guarantee !== null && !isTimeWindowOver(guarantee, facts.now);
 
 interface RegisteredBenefit {
@@ -70,7 +70,7 @@ const statusesBeforeInspection: ReadonlySet<ReturnStatus> = new Set([
  * returns that are not inspected yet.
  */
 function remainingUnitsOf(
-  { order, line }: AfterSalesLineEvaluationContext,
+  { order, line }: LineAfterSalesEvaluationInput,
   { registration, kind }: RegisteredBenefit,
 ): number {
   const requestedReturns = order.returns
@@ -87,7 +87,7 @@ function remainingUnitsOf(
   );
 }
 
-function goodsObstacles({ line }: AfterSalesLineEvaluationContext): AfterSalesObstacle[] {
+function goodsObstacles({ line }: LineAfterSalesEvaluationInput): AfterSalesObstacle[] {
   const has = (restriction: string): boolean => line.restrictions.includes(restriction);
   return [
     ...(has("perishable") ? [createAfterSalesObstacle("perishable")] : []),
@@ -96,7 +96,7 @@ function goodsObstacles({ line }: AfterSalesLineEvaluationContext): AfterSalesOb
   ];
 }
 
-function guaranteeObstacles({ facts, windows }: AfterSalesLineEvaluationContext): AfterSalesObstacle[] {
+function guaranteeObstacles({ facts, windows }: LineAfterSalesEvaluationInput): AfterSalesObstacle[] {
   const { guarantee, warranted } = windows;
   const isRegistrable = warranted !== null && !isTimeWindowOver(warranted, facts.now);
   if (guarantee === null || (isRegistrable && isTimeWindowOver(guarantee, facts.now)))
@@ -107,7 +107,7 @@ function guaranteeObstacles({ facts, windows }: AfterSalesLineEvaluationContext)
 }
 
 function registrationObstacles(
-  context: AfterSalesLineEvaluationContext,
+  context: LineAfterSalesEvaluationInput,
   { registration, kind }: RegisteredBenefit,
 ): AfterSalesObstacle[] {
   const { status, endsAt, claims } = registration;
@@ -132,14 +132,12 @@ const noWindow: OrderTimeWindow = { clock: "warranty_start", startsAt: null, end
  * Returns the window of the registered warranty or the window of the statutory guarantee: the one that ends
  * later.
  */
-function laterWindow({
-  windows: { registered, guarantee },
-}: AfterSalesLineEvaluationContext): OrderTimeWindow {
+function laterWindow({ windows: { registered, guarantee } }: LineAfterSalesEvaluationInput): OrderTimeWindow {
   if (registered === null) return guarantee ?? noWindow;
   return (guarantee?.endsAt ?? "") > (registered.endsAt ?? "") ? (guarantee ?? registered) : registered;
 }
 
-function termsOf(context: AfterSalesLineEvaluationContext, kind: WarrantyRemedy): AfterSalesOptionTerms {
+function termsOf(context: LineAfterSalesEvaluationInput, kind: WarrantyRemedy): AfterSalesOptionTerms {
   const hasSerial = (findWarrantyOfOrderLine(context.order, context.line)?.serialNumber ?? null) !== null;
   return {
     methods: getReturnMethodsOfPolicy(getOrderPolicy(context.order, "return").rules),

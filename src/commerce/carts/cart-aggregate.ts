@@ -6,7 +6,7 @@
 
 import type { AppliedTaxRate, ShippingTax } from "#commerce/pricing/tax-amounts.ts";
 import type { PromotionRefusalReason } from "#commerce/promotions/promotion-rule.ts";
-import type { BuyerVisiblePromotion } from "#commerce/promotions/read-promotions.ts";
+import type { PromotionFieldsShownToBuyers } from "#commerce/promotions/read-promotions.ts";
 import type { MaskedAddress } from "#commerce/addresses/personal-data.ts";
 import type { CartTable } from "#database/tables.ts";
 
@@ -110,7 +110,7 @@ export interface StoredCartPromotion {
 }
 
 /** A promotion in a cart, together with the texts and rules of the promotion. */
-export type CartPromotionWithRule = StoredCartPromotion & BuyerVisiblePromotion;
+export type CartPromotionWithShownFields = StoredCartPromotion & PromotionFieldsShownToBuyers;
 
 export interface StoredCartAddress {
   readonly id: string;
@@ -134,7 +134,7 @@ export type CartRevocationReason =
  * The settings of a cart: market, country, locale and buyer. Calculating the prices again does not change
  * them.
  */
-export interface CartSettings {
+export interface CartMarketLocaleAndBuyer {
   readonly marketId: string;
   readonly country: string;
   readonly locale: string;
@@ -143,7 +143,7 @@ export interface CartSettings {
   readonly buyerSessionId: string | null;
 }
 
-export interface CartAggregate extends CartSettings {
+export interface CartAggregate extends CartMarketLocaleAndBuyer {
   readonly id: string;
   readonly status: CartStatus;
   readonly version: number;
@@ -185,7 +185,7 @@ export interface CartAggregate extends CartSettings {
   /** The lines of the cart, ordered by position. */
   readonly lines: readonly CartLineWithStock[];
   /** The promotions of the cart, in the order in which they are applied. */
-  readonly promotions: readonly CartPromotionWithRule[];
+  readonly promotions: readonly CartPromotionWithShownFields[];
 }
 
 /**
@@ -214,7 +214,7 @@ export const cartColumnTypes = {
 } as const satisfies Partial<
   Record<keyof CartAggregate & keyof CartTable, "text" | "boolean" | "bigint" | "jsonb">
 > &
-  Record<keyof CartSettings & keyof CartTable, "text" | "boolean" | "bigint" | "jsonb">;
+  Record<keyof CartMarketLocaleAndBuyer & keyof CartTable, "text" | "boolean" | "bigint" | "jsonb">;
 
 export type CartTableColumn = keyof typeof cartColumnTypes;
 

@@ -7,7 +7,7 @@ import {
   type CartAggregate,
   type CartTableColumn,
   cartColumns,
-  type CartSettings,
+  type CartMarketLocaleAndBuyer,
   findPromotionAddedByCode,
   type StoredCartAddress,
   type StoredCartLine,
@@ -32,7 +32,7 @@ export interface UnpricedCartDraftLine {
   readonly before: StoredCartLine | null;
 }
 
-export interface UnpricedCartDraft extends CartSettings {
+export interface UnpricedCartDraft extends CartMarketLocaleAndBuyer {
   readonly buyerEmailId: string | null;
   readonly lines: readonly UnpricedCartDraftLine[];
   readonly deliveryMethodId: string | null;
@@ -49,18 +49,18 @@ export interface UnpricedCartDraft extends CartSettings {
  * Copies the settings of a cart. Every setting is listed by name, so that the compiler reports a setting that
  * is missing here.
  */
-export function copyCartSettings({
+export function pickCartMarketLocaleAndBuyer({
   marketId,
   country,
   locale,
   buyerReference,
   buyerSessionId,
-}: CartSettings): CartSettings {
+}: CartMarketLocaleAndBuyer): CartMarketLocaleAndBuyer {
   return { marketId, country, locale, buyerReference, buyerSessionId };
 }
 
 /** Returns an empty cart draft, from which a new cart is created. */
-export function createEmptyUnpricedCartDraft(settings: CartSettings): UnpricedCartDraft {
+export function createEmptyUnpricedCartDraft(settings: CartMarketLocaleAndBuyer): UnpricedCartDraft {
   return {
     ...settings,
     buyerEmailId: null,
@@ -79,7 +79,7 @@ export function createEmptyUnpricedCartDraft(settings: CartSettings): UnpricedCa
  */
 export function toUnpricedCartDraft(cart: CartAggregate): UnpricedCartDraft {
   return {
-    ...copyCartSettings(cart),
+    ...pickCartMarketLocaleAndBuyer(cart),
     buyerEmailId: cart.buyerEmail?.id ?? null,
     lines: cart.lines.map((line) => ({
       id: line.id,
@@ -99,7 +99,7 @@ export function toUnpricedCartDraft(cart: CartAggregate): UnpricedCartDraft {
  * The values of a cart that are saved after its prices were calculated again: every column except the status
  * and the times.
  */
-export interface RepricedCart extends CartSettings {
+export interface RepricedCart extends CartMarketLocaleAndBuyer {
   readonly currency: string;
   readonly taxIncluded: boolean;
   readonly buyerEmailId: string | null;
@@ -143,7 +143,7 @@ export function isCartUnchanged(cart: CartAggregate, next: RepricedCart): boolea
   );
 }
 
-export type CartFieldsToCompare = Pick<CartAggregate, CartTableColumn> &
+export type CartFieldsComparedForChanges = Pick<CartAggregate, CartTableColumn> &
   Pick<RepricedCart, "lines" | "promotions" | "buyerEmailId"> & {
     readonly address: Pick<StoredCartAddress, "id"> | null;
   };
@@ -224,7 +224,7 @@ function comparedFieldNames<Field extends string>(
  * Returns a text that describes the content and the prices of a cart. Two carts have the same text if a buyer
  * would see no difference between them.
  */
-export function createCartComparisonKey(cart: CartFieldsToCompare): string {
+export function createCartComparisonKey(cart: CartFieldsComparedForChanges): string {
   return JSON.stringify([
     comparedColumns.map((name) => toCanonicalJson(cart[name])),
     [cart.buyerEmailId, cart.address?.id],

@@ -24,7 +24,10 @@ import {
   changeCart,
   type CartChangePlanner,
 } from "./change-cart.ts";
-import { type CartPromotionStateView, toCartPromotionStateView } from "./render-promotion-state.ts";
+import {
+  type CartPromotionsAndDiscountsView,
+  toCartPromotionsAndDiscountsView,
+} from "./render-promotion-state.ts";
 
 export interface ApplyCartPromotionInput extends ExpectedVersionInput {
   readonly code: string;
@@ -39,10 +42,12 @@ export async function applyCartPromotion(
   transaction: Transaction,
   context: CartCommandContext,
   input: ApplyCartPromotionInput & { readonly cartId: string },
-): Promise<CartPromotionStateView> {
+): Promise<CartPromotionsAndDiscountsView> {
   const { plan, replaced } = planAddingPromotionCode(input, context);
   const cart = await changeCart(transaction, context, { target: input, plan });
-  return toCartPromotionStateView(omitExpiredCartAddress(cart, context.now), { replaced: replaced() });
+  return toCartPromotionsAndDiscountsView(omitExpiredCartAddress(cart, context.now), {
+    replaced: replaced(),
+  });
 }
 
 export interface PlannedPromotionCodeChange {
@@ -163,12 +168,12 @@ export async function removeCartPromotion(
   transaction: Transaction,
   context: CartCommandContext,
   input: ExpectedVersionInput & { readonly cartId: string },
-): Promise<CartPromotionStateView> {
+): Promise<CartPromotionsAndDiscountsView> {
   const cart = await changeCart(transaction, context, {
     target: input,
     plan: planPromotionCodeRemoval(context.now),
   });
-  return toCartPromotionStateView(omitExpiredCartAddress(cart, context.now));
+  return toCartPromotionsAndDiscountsView(omitExpiredCartAddress(cart, context.now));
 }
 
 /**

@@ -13,7 +13,7 @@ export const merchantId = createNamedSqlTemplateParameter<string>("merchantId");
 export const savedAt = createNamedSqlTemplateParameter<Date>("now");
 
 /** The values from which the rows of a cart in the database are written. */
-export interface CartRowValues {
+export interface CartValuesToStore {
   readonly cartId: string;
   readonly merchantId: string;
   readonly next: RepricedCart;
@@ -21,12 +21,12 @@ export interface CartRowValues {
 }
 
 /** Returns the SQL parameters that the insert statement and the update statement of carts have in common. */
-export function toCartRowParameters({
+export function toCartInsertAndUpdateParameters({
   cartId: id,
   merchantId: owner,
   next,
   now: at,
-}: CartRowValues): Readonly<Record<string, unknown>> {
+}: CartValuesToStore): Readonly<Record<string, unknown>> {
   return { cartId: id, merchantId: owner, now: at, record: JSON.stringify(toCartRecord(next, at)) };
 }
 

@@ -8,7 +8,7 @@ import {
   createFailure,
   type Failure,
   type FailureCode,
-  type FailureConflictDetail,
+  type ConflictErrorDetails,
 } from "#foundation/failure.ts";
 import { type CartStatus, type CartAggregate, createCartWarning } from "./cart-aggregate.ts";
 
@@ -103,7 +103,7 @@ export function createCartConflictFailure(
 export function toCartConflictDetail(
   cart: CartAggregate,
   { now, reason = null, data = {} }: CartConflictDetails,
-): FailureConflictDetail {
+): ConflictErrorDetails {
   return {
     resource: "cart",
     id: cart.id,

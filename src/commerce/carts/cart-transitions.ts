@@ -6,14 +6,14 @@
 
 import { sql } from "kysely";
 import {
-  clearErasureTimeOfOrderPersonalData,
+  cancelPlannedErasureOfOrderData,
   getPersonalDataIdsOfCartOrOrder,
 } from "#commerce/addresses/personal-data.ts";
 import { requireNoInputFieldErrors, getTextFieldErrors } from "#foundation/faults.ts";
 import type { Database } from "#database/connect.ts";
 import { processDueRows } from "#database/due-rows.ts";
 import { bufferWriteUntilNextStatement, runInTransaction, type Transaction } from "#database/transaction.ts";
-import { type EventSubjectRenderFunction, runFunctionAndInsertOutboxEvents } from "#webhooks/outbox.ts";
+import { type EventSubjectRenderer, runFunctionAndInsertOutboxEvents } from "#webhooks/outbox.ts";
 import { expireCheckoutSessionOfCart } from "#commerce/checkout/end-session.ts";
 import {
   type CartAggregate,
@@ -161,7 +161,7 @@ interface CartExpiryServices {
   readonly db: Database;
   readonly now: Date;
   readonly publicUrl: string;
-  readonly render: EventSubjectRenderFunction;
+  readonly render: EventSubjectRenderer;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -295,7 +295,7 @@ export async function completeCart(
     transaction,
   );
   requireOneRowSaved(rows, cart);
-  await clearErasureTimeOfOrderPersonalData(transaction, getPersonalDataIdsOfCartOrOrder(cart));
+  await cancelPlannedErasureOfOrderData(transaction, getPersonalDataIdsOfCartOrOrder(cart));
   const after = await reloadCartAfterSave(transaction, cart.id, now);
   publishCartEvents(context, ["cart.completed"], { before: cart, after });
   return after;

@@ -5,7 +5,7 @@
  */
 
 import { type RawBuilder, sql } from "kysely";
-import type { InProcessEvents } from "#foundation/events.ts";
+import type { InProcessEventEmitter } from "#foundation/events.ts";
 import { AmountOutOfRangeError } from "#commerce/pricing/discounts.ts";
 import type { PromotionRefusal } from "#commerce/promotions/choose-promotions.ts";
 import { prepareStatementTemplate, createNamedSqlTemplateParameter } from "#database/prepared-template.ts";
@@ -14,7 +14,7 @@ import type { EncryptionKeyring } from "#foundation/encryption.ts";
 import { createFailure, createFailureWithDetail } from "#foundation/failure.ts";
 import type { EventType } from "#webhooks/event-types.ts";
 import type { MerchantCommandContext } from "#commerce/command-context.ts";
-import { toDatabaseSafeId } from "#foundation/ids.ts";
+import { blankIdWithForbiddenCharacters } from "#foundation/ids.ts";
 import { expireCheckoutSessionOfCart } from "#commerce/checkout/end-session.ts";
 import type { CartAggregate, StoredCartWarning } from "./cart-aggregate.ts";
 import {
@@ -33,7 +33,7 @@ import {
 import { takePreloadedCart, takePreloadedCartPricingData } from "./open-cart.ts";
 import { repriceCart } from "./reprice.ts";
 import { getPromotionCodeEventTypes, publishCartEvents, updateCart } from "./save-cart.ts";
-import { buildStoredCartAfterChange } from "./to-saved-cart.ts";
+import { buildCartAggregateAfterChange } from "./to-saved-cart.ts";
 import { type CartsByIdSqlQueryRow, buildCartsByIdSqlQuery, findCarts } from "./find-carts.ts";
 
 /**
@@ -49,7 +49,7 @@ export interface CartCommandContext extends MerchantCommandContext, BuyerReprese
   readonly isSystem?: boolean | undefined;
   /** Base URL of this service, which completes the image paths in published cart events. */
   readonly publicUrl: string;
-  readonly events: InProcessEvents;
+  readonly events: InProcessEventEmitter;
 }
 
 export interface CartIdAndExpectedVersion extends ExpectedVersionInput {
@@ -125,7 +125,7 @@ export async function lockAndReadCartIfFound(
   context: CartCommandContext,
   cartId: string,
 ): Promise<CartAggregate | undefined> {
-  const id = toDatabaseSafeId(cartId);
+  const id = blankIdWithForbiddenCharacters(cartId);
   const cart = takePreloadedCart(transaction, id) ?? (await lockAndReadCartById(transaction, context, id));
   if (cart === undefined || context.isSystem === true) return cart;
   return isCartPastRetention(cart, context.now) || isCartOfOtherBuyer(cart, context) ? undefined : cart;
@@ -238,7 +238,9 @@ async function saveCartChange(
   await updateCart(transaction, { before: cart, next, now, status });
   // If the change concerns a checkout session, the cart is read again, because the session has changed too.
   const isWithoutSession = cart.status === "active" && lockingSession === undefined;
-  const saved = isWithoutSession ? buildStoredCartAfterChange({ before: cart, next, offer, now }) : undefined;
+  const saved = isWithoutSession
+    ? buildCartAggregateAfterChange({ before: cart, next, offer, now })
+    : undefined;
   const after = saved ?? (await reloadCartAfterSave(transaction, cart.id, now));
   const types: EventType[] = [
     ...(isUnlocked ? (["cart.unlocked"] as const) : []),

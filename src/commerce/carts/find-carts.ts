@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { type CompiledQuery, type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
 import type { Tables } from "#database/tables.ts";
-import type { DatabaseReader } from "#database/transaction.ts";
+import type { DatabaseOrTransaction } from "#database/transaction.ts";
 import { reservedUnitsSql } from "#commerce/catalog/availability.ts";
 import {
   createPaddedInClauseTemplate,
@@ -29,7 +29,7 @@ import { type BuyerRepresentedByCaller, endedCartRetentionMs } from "./cart-stat
  * merchant. Stock reservations that ended before `now` count as free stock.
  */
 export async function findCarts(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   ids: readonly string[],
   now: Date,
 ): Promise<Map<string, CartAggregate>> {
@@ -46,7 +46,7 @@ export interface CartsByIdSqlQueryRow {
  * one round trip.
  */
 export function buildCartsByIdSqlQuery(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   ids: readonly string[],
   now: Date,
 ): CompiledQuery<CartsByIdSqlQueryRow> {
@@ -101,7 +101,7 @@ const columns = sql.raw(cartColumns.map((name) => `'${name}', c.${toSnakeCase(na
 
 const aggregateWith = <Line extends StoredCartLine>(
   lines: RawBuilder<Line[]>,
-): RawBuilder<StoredCart<Line>> => sql`json_build_object(
+): RawBuilder<CartWithLinesOfType<Line>> => sql`json_build_object(
   'id', c.id, 'status', c.status, 'version', c.version,
   'merchant', json_build_object('id', m.id, 'slug', m.slug, 'name', m.name, 'defaultLocale',
   m.default_locale),
@@ -125,7 +125,7 @@ const aggregateWith = <Line extends StoredCartLine>(
   'lines', ${lines}, 'promotions', ${promotions})`;
 
 /** A cart whose lines may lack the stock of their variants. */
-export type StoredCart<Line extends StoredCartLine> = Omit<CartAggregate, "lines"> & {
+export type CartWithLinesOfType<Line extends StoredCartLine> = Omit<CartAggregate, "lines"> & {
   readonly lines: readonly Line[];
 };
 
@@ -154,7 +154,7 @@ export interface CartListFilter {
  * carts that ended more than 90 days ago. The filter compares the status that a cart has at the time `now`.
  */
 export function buildCartListSqlQuery(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   { merchantId, buyer, status, now }: CartListFilter,
 ): SelectQueryBuilder<Tables, "cart", { id: string }> {
   const current = cartStatusSql(now);
@@ -246,7 +246,7 @@ function cartStatusSql(now: Date): ReturnType<typeof sql<string>> {
  * check whether the address has expired or the cart has ended.
  */
 export async function findCartIdByAddressToken(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   { merchantId, addressToken }: { readonly merchantId: string; readonly addressToken: string },
 ): Promise<string | undefined> {
   const cart = await reader

@@ -11,7 +11,7 @@ import type { PromotionRule } from "#commerce/promotions/promotion-rule.ts";
 import {
   type PromotionCodeJson,
   promotionCodeJsonSql,
-  type BuyerVisiblePromotion,
+  type PromotionFieldsShownToBuyers,
   type PromotionRuleJson,
   toBuyerVisiblePromotion,
   promotionRuleJsonSql,
@@ -103,7 +103,7 @@ export interface CurrentCartPricingData {
    */
   readonly code: PromotionRule | undefined;
   /** The values of each loaded promotion that buyers see (code, titles, discount and period), by promotion id. */
-  readonly promotions: ReadonlyMap<string, BuyerVisiblePromotion>;
+  readonly promotions: ReadonlyMap<string, PromotionFieldsShownToBuyers>;
 }
 
 export interface LoadCurrentCartPricingDataOptions {

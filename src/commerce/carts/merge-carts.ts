@@ -1,7 +1,7 @@
 /** Merges two carts: adds the lines of a source cart to a target cart and ends the source cart. */
 import { createRequestBodyErrorDetail, requireNoInputFieldErrors } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { createId, toDatabaseSafeId } from "#foundation/ids.ts";
+import { createId, blankIdWithForbiddenCharacters } from "#foundation/ids.ts";
 import { expireCheckoutSessionOfCart } from "#commerce/checkout/end-session.ts";
 import { type CartAggregate, findPromotionAddedByCode, createCartWarning } from "./cart-aggregate.ts";
 import { type ExpectedVersionInput, requireChangeableCart } from "./cart-status.ts";
@@ -33,7 +33,7 @@ export async function mergeCarts(
   const { now } = context;
   // Both carts are locked in the order of their ids, so that two merges of the same carts cannot deadlock.
   const locked = new Map<string, CartAggregate>();
-  for (const id of [cartId, sourceCartId].map(toDatabaseSafeId).toSorted())
+  for (const id of [cartId, sourceCartId].map(blankIdWithForbiddenCharacters).toSorted())
     locked.set(id, await lockAndReadCart(transaction, context, id));
   const [target, source] = [locked.get(cartId), locked.get(sourceCartId)];
   if (target === undefined || source === undefined) throw new Error("A cart of the merge was not locked.");

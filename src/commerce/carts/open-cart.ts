@@ -6,10 +6,10 @@ import { type RawBuilder, sql } from "kysely";
 import { normalizePromotionCode } from "#commerce/promotions/choose-promotions.ts";
 import { createNamedSqlTemplateParameter, prepareStatementTemplate } from "#database/prepared-template.ts";
 import { toCartLineStock } from "./to-saved-cart.ts";
-import type { DatabaseReader, RowLockWithReadQuery, Transaction } from "#database/transaction.ts";
-import { toDatabaseSafeId } from "#foundation/ids.ts";
+import type { DatabaseOrTransaction, RowLockWithReadQuery, Transaction } from "#database/transaction.ts";
+import { blankIdWithForbiddenCharacters } from "#foundation/ids.ts";
 import { type CartAggregate, findPromotionAddedByCode, type StoredCartLine } from "./cart-aggregate.ts";
-import { cartWithoutStockSql, type StoredCart } from "./find-carts.ts";
+import { cartWithoutStockSql, type CartWithLinesOfType } from "./find-carts.ts";
 import {
   cartPricingDataColumnsSql,
   type CurrentCartPricingData,
@@ -37,7 +37,7 @@ interface OpenedCartRow extends CartPricingDataRow {
    * The stored cart without the stock of its lines, because the offer already contains the stock of their
    * variants.
    */
-  readonly cart: StoredCart<StoredCartLine>;
+  readonly cart: CartWithLinesOfType<StoredCartLine>;
 }
 
 interface OpenedCart {
@@ -55,11 +55,14 @@ const addedVariantsMax = 200;
 
 const openedCarts = new WeakMap<Transaction, OpenedCart>();
 
-export function createCartLockAndPreload(db: DatabaseReader, cart: CartToOpen): RowLockWithReadQuery {
+export function createCartLockAndPreloadQuery(
+  db: DatabaseOrTransaction,
+  cart: CartToOpen,
+): RowLockWithReadQuery {
   const { merchantId, now, addedVariantIds = [] } = cart;
-  const id = toDatabaseSafeId(cart.cartId);
+  const id = blankIdWithForbiddenCharacters(cart.cartId);
   const codeNormalized = cart.code === undefined ? undefined : normalizePromotionCode(cart.code);
-  const added = addedVariantIds.slice(0, addedVariantsMax).map(toDatabaseSafeId);
+  const added = addedVariantIds.slice(0, addedVariantsMax).map(blankIdWithForbiddenCharacters);
   const forms = {
     variants: added.length === 0 ? "stored" : "stored and added",
     code: codeNormalized === undefined ? "stored" : "entered",

@@ -18,8 +18,8 @@ import type {
 import { omitExpiredCartAddress, hasNoRunningCheckoutSession, getCartStatusAtTime } from "./cart-status.ts";
 import {
   type CartTotals,
-  type CartPromotionStateView,
-  toCartPromotionStateView,
+  type CartPromotionsAndDiscountsView,
+  toCartPromotionsAndDiscountsView,
   toCartTotals,
 } from "./render-promotion-state.ts";
 
@@ -72,7 +72,7 @@ export interface CartView {
   readonly lines: readonly CartLineView[];
   readonly totalQuantity: number;
   readonly totals: CartTotals;
-  readonly promotion: CartPromotionStateView;
+  readonly promotion: CartPromotionsAndDiscountsView;
   readonly address: MaskedAddress | null;
   readonly addressTokenExpiresAt: string | null;
   readonly delivery: {
@@ -116,7 +116,7 @@ export function toCartView(stored: CartAggregate, context: CartRenderContext): C
     lines: cart.lines.map((line) => toCartLineView(line, cart, context)),
     totalQuantity: cart.lines.reduce((sum, { quantity }) => sum + quantity, 0),
     totals: toCartTotals(cart),
-    promotion: toCartPromotionStateView(cart),
+    promotion: toCartPromotionsAndDiscountsView(cart),
     address: address?.masked ?? null,
     addressTokenExpiresAt: address?.expiresAt ?? null,
     delivery:

@@ -8,10 +8,10 @@ import { type Money, createMoney } from "#foundation/money.ts";
 import {
   type CartAggregate,
   findPromotionAddedByCode,
-  type CartPromotionWithRule,
+  type CartPromotionWithShownFields,
 } from "./cart-aggregate.ts";
 
-export interface CartPromotionView {
+export interface CartCodePromotionView {
   readonly id: string;
   readonly code: string;
   readonly title: string;
@@ -22,12 +22,12 @@ export interface CartPromotionView {
   readonly combinesWithAutomatic: boolean;
 }
 
-export interface CartPromotionStateView {
+export interface CartPromotionsAndDiscountsView {
   readonly cartId: string;
   readonly cartVersion: number;
   readonly state: "none" | "applied" | "suspended";
   readonly suspendedReason: PromotionRefusalReason | null;
-  readonly promotion: CartPromotionView | null;
+  readonly promotion: CartCodePromotionView | null;
   readonly automatic: readonly { readonly id: string; readonly title: string; readonly discount: Money }[];
   readonly discount: Money;
   readonly allocations: readonly {
@@ -44,10 +44,10 @@ export interface CartPromotionStateView {
  * Renders the promotions of a cart. `replaced` is the cart's earlier promotion code if this request replaced
  * it by another code, otherwise null.
  */
-export function toCartPromotionStateView(
+export function toCartPromotionsAndDiscountsView(
   cart: CartAggregate,
   { replaced = null }: { readonly replaced?: string | null } = {},
-): CartPromotionStateView {
+): CartPromotionsAndDiscountsView {
   const { currency } = cart;
   const code = findPromotionAddedByCode(cart);
   return {
@@ -71,9 +71,9 @@ export function toCartPromotionStateView(
 }
 
 function toAllocationViews(
-  { promotionId, allocations }: CartPromotionWithRule,
+  { promotionId, allocations }: CartPromotionWithShownFields,
   currency: string,
-): CartPromotionStateView["allocations"] {
+): CartPromotionsAndDiscountsView["allocations"] {
   return allocations.map(({ lineId, amountMinor }) => ({
     target: lineId === null ? "shipping" : "line",
     lineId,
@@ -82,7 +82,10 @@ function toAllocationViews(
   }));
 }
 
-function toCartPromotionView(promotion: CartPromotionWithRule, cart: CartAggregate): CartPromotionView {
+function toCartPromotionView(
+  promotion: CartPromotionWithShownFields,
+  cart: CartAggregate,
+): CartCodePromotionView {
   const { amountMinor, basisPoints, kind, startsAt, endsAt } = promotion;
   const amount =
     amountMinor === null || promotion.currency === null ? null : createMoney(amountMinor, promotion.currency);
@@ -98,7 +101,10 @@ function toCartPromotionView(promotion: CartPromotionWithRule, cart: CartAggrega
   };
 }
 
-function promotionTitle({ titles }: CartPromotionWithRule, { locale, merchant }: CartAggregate): string {
+function promotionTitle(
+  { titles }: CartPromotionWithShownFields,
+  { locale, merchant }: CartAggregate,
+): string {
   return titles[chooseBestLocale(Object.keys(titles), [locale], [merchant.defaultLocale]) ?? ""] ?? "";
 }
 

@@ -7,7 +7,7 @@
 import { priceCart, type PricedCart } from "#commerce/pricing/price-cart.ts";
 import {
   type ChosenPromotions,
-  choosePromotions,
+  choosePromotionsAndPriceCart,
   type PromotionRefusal,
 } from "#commerce/promotions/choose-promotions.ts";
 import { chooseBestLocale } from "#foundation/text.ts";
@@ -25,7 +25,7 @@ import {
   cartAddressLifetimeMs,
   type UnpricedCartDraft,
   type RepricedCart,
-  copyCartSettings,
+  pickCartMarketLocaleAndBuyer,
 } from "./cart-draft.ts";
 import { findCartTaxRatesAndRules } from "./cart-tax-terms.ts";
 import type { CurrentCartPricingData, CartPricingMarket } from "./load-offer.ts";
@@ -79,7 +79,7 @@ export function repriceCart({
   const { lines: pricedLines, discounts: _discounts, ...sums } = choice.priced;
   const refusal = choice.code?.refusal ?? null;
   const next: RepricedCart = {
-    ...copyCartSettings(draft),
+    ...pickCartMarketLocaleAndBuyer(draft),
     marketId: market.id,
     currency: market.currency,
     taxIncluded: market.taxIncluded,
@@ -252,7 +252,10 @@ function chooseCartPromotions(
     now,
     pricing,
   };
-  return choosePromotions(facts, { automatic, code: draft.promotionCodeId === null ? null : (code ?? null) });
+  return choosePromotionsAndPriceCart(facts, {
+    automatic,
+    code: draft.promotionCodeId === null ? null : (code ?? null),
+  });
 }
 
 function toStoredLine(

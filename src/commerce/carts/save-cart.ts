@@ -20,10 +20,10 @@ import {
   cartId,
   cartRecord,
   cartRowColumns,
-  type CartRowValues,
+  type CartValuesToStore,
   merchantId,
   savedAt,
-  toCartRowParameters,
+  toCartInsertAndUpdateParameters,
   upsertAutomaticPromotions,
   upsertCodePromotion,
   upsertLines,
@@ -31,7 +31,7 @@ import {
 import { getPreviousValuesOfChangedCartFields } from "./render-cart.ts";
 
 /** Inserts a new cart with version 1. */
-export function insertCart(transaction: Transaction, save: CartRowValues): Promise<void> {
+export function insertCart(transaction: Transaction, save: CartValuesToStore): Promise<void> {
   const { automatic, coded } = toPromotionRows(save.next);
   return bufferCartWrite(transaction, {
     name: "insert",
@@ -41,7 +41,7 @@ export function insertCart(transaction: Transaction, save: CartRowValues): Promi
       ...automaticPart(automatic),
       ...codePart(coded),
     ],
-    values: toCartRowParameters(save),
+    values: toCartInsertAndUpdateParameters(save),
   });
 }
 
@@ -84,7 +84,7 @@ export function updateCart(
       ...codePart(coded),
     ],
     values: {
-      ...toCartRowParameters({ cartId: before.id, merchantId: before.merchant.id, next, now }),
+      ...toCartInsertAndUpdateParameters({ cartId: before.id, merchantId: before.merchant.id, next, now }),
       version: before.version + 1,
       status,
       addressTokenDigest: next.addressTokenDigest ?? null,

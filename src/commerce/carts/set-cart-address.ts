@@ -20,7 +20,7 @@ import type {
 import { createInvalidFieldFailure } from "#foundation/faults.ts";
 import { bufferInsertUntilNextStatement } from "#database/prepared-template.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { createId, toDatabaseSafeId } from "#foundation/ids.ts";
+import { createId, blankIdWithForbiddenCharacters } from "#foundation/ids.ts";
 import { saveBuyerAddress } from "#commerce/addresses/saved-addresses.ts";
 import type { CartAggregate } from "./cart-aggregate.ts";
 import {
@@ -276,7 +276,7 @@ export async function setCartAddressFromSavedAddress(
   const row = await transaction
     .selectFrom("personalData")
     .selectAll()
-    .where("id", "=", toDatabaseSafeId(input.savedAddressId))
+    .where("id", "=", blankIdWithForbiddenCharacters(input.savedAddressId))
     .where("merchantId", "=", context.merchantId)
     .where("buyerReference", "=", cart.buyerReference)
     .executeTakeFirst();

@@ -6,7 +6,7 @@ import {
   type CartAggregate,
   cartColumns,
   type CartLineWithStock,
-  type CartPromotionWithRule,
+  type CartPromotionWithShownFields,
   type StoredCartLine,
   type StoredCartPromotion,
 } from "./cart-aggregate.ts";
@@ -25,7 +25,7 @@ interface CartChangeBasis {
  * Returns the stored cart after a change of an active cart. Returns undefined if the change sets another
  * e-mail address, because the masked form of the address must then be read from the database.
  */
-export function buildStoredCartAfterChange({
+export function buildCartAggregateAfterChange({
   before,
   next,
   offer,
@@ -69,7 +69,7 @@ export function toCartLineStock(variant: CartPricingVariant | undefined): CartLi
 function withRule(
   promotion: StoredCartPromotion,
   { promotions }: CurrentCartPricingData,
-): CartPromotionWithRule {
+): CartPromotionWithShownFields {
   const rule = promotions.get(promotion.promotionId);
   if (rule === undefined) throw new Error(`The promotion ${promotion.promotionId} was not loaded.`);
   return { ...promotion, ...rule };

@@ -3,13 +3,13 @@
  * which the caller adds paging or counting.
  */
 import { type Selectable, type SelectQueryBuilder, sql } from "kysely";
-import type { DatabaseReader } from "#database/transaction.ts";
+import type { DatabaseOrTransaction } from "#database/transaction.ts";
 import type { CategoryTable, Tables } from "#database/tables.ts";
 
 export type CategoryRow = Selectable<CategoryTable>;
 
 export function buildCategoryListSqlQuery(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   merchantId: string | null,
 ): SelectQueryBuilder<Tables, "category", CategoryRow> {
   return reader
@@ -18,7 +18,10 @@ export function buildCategoryListSqlQuery(
     .$if(merchantId !== null, (query) => query.where("merchantId", "=", merchantId ?? ""));
 }
 
-export const findCategories = (reader: DatabaseReader, ids: readonly string[]): Promise<CategoryRow[]> =>
+export const findCategories = (
+  reader: DatabaseOrTransaction,
+  ids: readonly string[],
+): Promise<CategoryRow[]> =>
   reader
     .selectFrom("category")
     .selectAll()
@@ -46,7 +49,7 @@ export interface PublishedProductList {
 
 /** Loads the product lists of several merchants in one statement. Returns the lists by merchant id. */
 export async function loadPublishedProductLists(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   merchantIds: readonly string[],
 ): Promise<Map<string, PublishedProductList>> {
   const { rows } = await sql<PublishedProductList & { readonly merchantId: string }>`

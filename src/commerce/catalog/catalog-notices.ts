@@ -4,7 +4,7 @@
  * names. The triggers of schema/migrations/0044-catalog-notices.sql send the notices.
  */
 import { sql } from "kysely";
-import type { DatabaseReader } from "#database/transaction.ts";
+import type { DatabaseOrTransaction } from "#database/transaction.ts";
 
 /**
  * A cache tag: the name of a part of the catalogs, for example of one product. A cached answer has the cache
@@ -55,8 +55,8 @@ export function parseCatalogChangeNotice(text: string): readonly CatalogCacheTag
  * stock hold expires. Stock holds of a variant with more free units than its low-stock threshold are
  * ignored.
  */
-export async function findNextTimedProductChange(
-  reader: DatabaseReader,
+export async function findTimeOfNextProductChange(
+  reader: DatabaseOrTransaction,
   productIds: readonly string[],
   now: Date,
 ): Promise<Date | null> {

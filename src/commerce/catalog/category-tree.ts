@@ -4,7 +4,7 @@
  */
 import { type Selectable, sql } from "kysely";
 import type { CategorySlugTable } from "#database/tables.ts";
-import type { DatabaseReader } from "#database/transaction.ts";
+import type { DatabaseOrTransaction } from "#database/transaction.ts";
 import { getLocaleFallbackChain } from "#foundation/text.ts";
 import type { CategoryRow } from "./catalog-lists.ts";
 
@@ -12,7 +12,10 @@ import type { CategoryRow } from "./catalog-lists.ts";
 export const siblingCategoriesMax = 500;
 
 /** Returns a merchant's top-level categories, sorted by position. */
-export const findRootCategories = (reader: DatabaseReader, merchantId: string): Promise<CategoryRow[]> =>
+export const findRootCategories = (
+  reader: DatabaseOrTransaction,
+  merchantId: string,
+): Promise<CategoryRow[]> =>
   reader
     .selectFrom("category")
     .selectAll()
@@ -25,7 +28,7 @@ export const findRootCategories = (reader: DatabaseReader, merchantId: string): 
 
 /** Returns the categories directly below the given parent categories, sorted by position. */
 export async function findChildCategories(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   parentIds: readonly string[],
 ): Promise<(CategoryRow & { readonly parentId: string })[]> {
   const { rows } = await sql<CategoryRow & { readonly parentId: string }>`
@@ -38,7 +41,7 @@ export async function findChildCategories(
 
 /** Returns the categories above each given category, the top-level category first, by category id. */
 export async function findCategoryAncestors(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   ids: readonly string[],
 ): Promise<Map<string, CategoryRow[]>> {
   // Recursive query: `union` without `all` drops rows that were found before, so the query also ends if the
@@ -66,7 +69,7 @@ function inOrder(ancestors: readonly CategoryRow[]): CategoryRow[] {
 export type LocalizedCategorySlugRow = Selectable<CategorySlugTable>;
 
 export const findLocalizedCategorySlugs = (
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   categoryIds: readonly string[],
 ): Promise<LocalizedCategorySlugRow[]> =>
   reader
@@ -82,7 +85,7 @@ export const findLocalizedCategorySlugs = (
  * else by its general slug. Without a locale, only general slugs are compared.
  */
 export async function findCategoryBySlug(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   {
     merchantId,
     slug,

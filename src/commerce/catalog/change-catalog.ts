@@ -6,10 +6,10 @@
  */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
-import { createFailure, type FailureConflictDetail } from "#foundation/failure.ts";
+import { createFailure, type ConflictErrorDetails } from "#foundation/failure.ts";
 import type { EventType } from "#webhooks/event-types.ts";
 import { type MerchantCommandContext, requireExpectedVersion } from "#commerce/command-context.ts";
-import { toDatabaseSafeId } from "#foundation/ids.ts";
+import { blankIdWithForbiddenCharacters } from "#foundation/ids.ts";
 import { findProductAggregates, type ProductAggregate } from "./read-products.ts";
 
 const reindexChunk = 500;
@@ -62,7 +62,7 @@ export async function lockProduct(
     .innerJoin("product as p", "p.merchantId", "m.id")
     .select(["p.id", "p.status", "p.version", "p.publishedAt", "m.defaultLocale"])
     .where("m.id", "=", context.merchantId)
-    .where("p.id", "=", toDatabaseSafeId(productId))
+    .where("p.id", "=", blankIdWithForbiddenCharacters(productId))
     .forNoKeyUpdate(["m", "p"])
     .executeTakeFirst();
   if (product === undefined) throw createFailure("product_not_found");
@@ -71,16 +71,16 @@ export async function lockProduct(
 }
 
 /** A locked product with its state before the change; events compare it with the state afterwards. */
-export interface LockedEditableProduct extends LockedProduct {
+export interface LockedProductWithStateBefore extends LockedProduct {
   readonly before: ProductAggregate;
 }
 
 /** Loads the whole product, as it is before the change, for a product row that is already locked. */
-export async function loadEditableProduct(
+export async function loadLockedProductWithStateBefore(
   transaction: Transaction,
   { now }: MerchantCommandContext,
   product: LockedProduct,
-): Promise<LockedEditableProduct> {
+): Promise<LockedProductWithStateBefore> {
   const before = (await findProductAggregates(transaction, [product.id], now)).get(product.id);
   if (before === undefined) throw new Error(`Product ${product.id} was locked but could not be loaded.`);
   return { ...product, before };
@@ -90,15 +90,15 @@ export async function loadEditableProduct(
  * Locks a product for a change and loads it. Throws for an archived product; callers must first turn the
  * product back into a draft. The status is checked before the version.
  */
-export async function lockEditableProduct(
+export async function lockAndLoadUnarchivedProduct(
   transaction: Transaction,
   context: MerchantCommandContext,
   input: { readonly productId: string; readonly expectedVersion?: number | null | undefined },
-): Promise<LockedEditableProduct> {
+): Promise<LockedProductWithStateBefore> {
   const product = await lockProduct(transaction, context, { productId: input.productId });
   requireProductNotArchived(product);
   requireExpectedVersion(toProductConflictDetail(product), input.expectedVersion);
-  return loadEditableProduct(transaction, context, product);
+  return loadLockedProductWithStateBefore(transaction, context, product);
 }
 
 export function requireProductNotArchived(product: Pick<LockedProduct, "id" | "status" | "version">): void {
@@ -110,7 +110,7 @@ export function toProductConflictDetail(
   product: Pick<LockedProduct, "id" | "status" | "version">,
   reason: string | null = null,
   data: Readonly<Record<string, unknown>> = {},
-): FailureConflictDetail {
+): ConflictErrorDetails {
   return {
     resource: "product",
     id: product.id,

@@ -4,8 +4,8 @@
  */
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
-import { createFailure, type FailureConflictDetail } from "#foundation/failure.ts";
-import { createId, toDatabaseSafeId } from "#foundation/ids.ts";
+import { createFailure, type ConflictErrorDetails } from "#foundation/failure.ts";
+import { createId, blankIdWithForbiddenCharacters } from "#foundation/ids.ts";
 import {
   createRequestBodyErrorDetail,
   type InputFieldErrors,
@@ -118,7 +118,9 @@ async function findCategory(
     .selectFrom("category")
     .select(["id", "slug", "parentId", "position", "version"])
     .where("merchantId", "=", context.merchantId)
-    .where((row) => row.or([row("id", "=", toDatabaseSafeId(categoryId ?? "")), row("slug", "=", slug)]))
+    .where((row) =>
+      row.or([row("id", "=", blankIdWithForbiddenCharacters(categoryId ?? "")), row("slug", "=", slug)]),
+    )
     .execute();
   const withSlug = rows.find((row) => row.slug === slug);
   const existing = typeof categoryId === "string" ? rows.find(({ id }) => id === categoryId) : withSlug;
@@ -194,7 +196,7 @@ export async function deleteCategory(
     select id, slug, parent_id, position, version,
       (select count(*) from category c where c.parent_id = category.id) as children,
       (select count(*) from product_category pc where pc.category_id = category.id) as products
-    from category where id = ${toDatabaseSafeId(input.categoryId)} and merchant_id = ${context.merchantId}`.execute(
+    from category where id = ${blankIdWithForbiddenCharacters(input.categoryId)} and merchant_id = ${context.merchantId}`.execute(
     transaction,
   );
   const [category] = rows;
@@ -222,7 +224,7 @@ function categoryConflict(
   { id, version }: Pick<Category, "id" | "version">,
   reason: string | null = null,
   data: Readonly<Record<string, unknown>> = {},
-): FailureConflictDetail {
+): ConflictErrorDetails {
   return { resource: "category", id, currentStatus: null, currentVersion: version, reason, data };
 }
 
@@ -237,7 +239,7 @@ async function requireValidParent(
 ): Promise<void> {
   const { rows } = await sql<{ depth: number; isBelow: boolean; height: number }>`
     with recursive up as (
-      select id, parent_id from category where id = ${toDatabaseSafeId(parentId)}
+      select id, parent_id from category where id = ${blankIdWithForbiddenCharacters(parentId)}
       and merchant_id = ${context.merchantId}
       union all select c.id, c.parent_id from up join category c on c.id = up.parent_id),
     down as (

@@ -6,13 +6,13 @@
 import { sql } from "kysely";
 import type { Transaction } from "#database/transaction.ts";
 import { createFailure } from "#foundation/failure.ts";
-import { createId, toDatabaseSafeId } from "#foundation/ids.ts";
+import { createId, blankIdWithForbiddenCharacters } from "#foundation/ids.ts";
 import {
   getListLengthErrors,
   createRequestBodyErrorDetail,
   type InputFieldErrors,
   getIntegerFieldErrors,
-  getUniqueListErrors,
+  getListLengthAndDuplicateErrors,
   getDuplicateEntryErrors,
   requireNoInputFieldErrors,
   getTextFieldErrors,
@@ -35,7 +35,7 @@ import {
 } from "./product-options.ts";
 import {
   lockMerchantCatalog,
-  lockEditableProduct,
+  lockAndLoadUnarchivedProduct,
   incrementCatalogVersion,
   recordProductChanges,
 } from "./change-catalog.ts";
@@ -98,7 +98,7 @@ export async function createProduct(
   ]);
   await lockMerchantCatalog(transaction, context);
   await requireTaxClass(transaction, context, { code: input.taxClass, field: "/taxClass" });
-  const productId = await insertProduct(transaction, context);
+  const productId = await insertEmptyProductDraft(transaction, context);
   await saveProductTranslations(transaction, context, {
     productId,
     translations: input.translations,
@@ -123,7 +123,7 @@ export async function updateProduct(
     ...findProductFaults("", input),
     ...findProductCategoriesFaults("/categoryIds", input.categoryIds),
   ]);
-  const product = await lockEditableProduct(transaction, context, input);
+  const product = await lockAndLoadUnarchivedProduct(transaction, context, input);
   await requireTaxClass(transaction, context, { code: input.taxClass, field: "/taxClass" });
   let isChanged = await saveProductFields(transaction, context, { productId: product.id, fields: input });
   if (input.options !== undefined) await requireStoredVariantsFitOptions(transaction, product);
@@ -163,7 +163,7 @@ export function findProductFaults(
 export const findProductCategoriesFaults = (
   field: string,
   keys: readonly string[] | null | undefined,
-): InputFieldErrors => getUniqueListErrors(field, keys, catalogBounds.categoriesPerProductMax);
+): InputFieldErrors => getListLengthAndDuplicateErrors(field, keys, catalogBounds.categoriesPerProductMax);
 
 function attributesFaults(
   field: string,
@@ -230,7 +230,7 @@ function toAttributes(attributes: readonly AttributeInput[]): readonly unknown[]
   }));
 }
 
-export async function insertProduct(
+export async function insertEmptyProductDraft(
   transaction: Transaction,
   context: MerchantCommandContext,
 ): Promise<string> {
@@ -303,7 +303,7 @@ async function requireCategories(
     .selectFrom("category")
     .select("id")
     .where("merchantId", "=", context.merchantId)
-    .where(sql<boolean>`id = any(${categoryIds.map(toDatabaseSafeId)}::text[])`)
+    .where(sql<boolean>`id = any(${categoryIds.map(blankIdWithForbiddenCharacters)}::text[])`)
     .execute();
   const found = new Set(known.map(({ id }) => id));
   const details = categoryIds.flatMap((id, index) =>

@@ -11,11 +11,11 @@ import { type StockLevelBeforeAndAfter, publishStockEvents } from "#commerce/inv
 import { saveStockSettings } from "#commerce/inventory/stock-settings.ts";
 import { requireNoInputFieldErrors } from "#foundation/faults.ts";
 import type { MerchantCommandContext } from "#commerce/command-context.ts";
-import { lockEditableProduct, type LockedProduct, recordProductChanges } from "./change-catalog.ts";
+import { lockAndLoadUnarchivedProduct, type LockedProduct, recordProductChanges } from "./change-catalog.ts";
 import { findVariantFaults, type VariantInputFields } from "./catalog-fields.ts";
 import {
   type VariantMergeContext,
-  mergeVariantInputs,
+  mergeInputsIntoStoredVariants,
   type VariantRow,
   type VariantToSave,
 } from "./merge-variants.ts";
@@ -39,7 +39,7 @@ export async function upsertVariant(
   input: UpsertVariantInput,
 ): Promise<{ productId: string; variantId: string }> {
   requireNoInputFieldErrors(findVariantFaults("", input));
-  const product = await lockEditableProduct(transaction, context, input);
+  const product = await lockAndLoadUnarchivedProduct(transaction, context, input);
   const { variantIds, isChanged, stockChanges } = await saveVariants(transaction, context, {
     product,
     variants: [{ ...input, at: "" }],
@@ -77,7 +77,7 @@ export async function saveVariants(
   { product, variants }: { readonly product: LockedProduct; readonly variants: readonly VariantToSave[] },
 ): Promise<VariantSaveResult> {
   const current = await readVariants(transaction, context, { product, variants });
-  const merged = mergeVariantInputs(current, variants);
+  const merged = mergeInputsIntoStoredVariants(current, variants);
   const isVariantChanged = await insertOrUpdateVariants(transaction, context, {
     productId: product.id,
     rows: merged,

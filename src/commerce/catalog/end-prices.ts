@@ -8,7 +8,7 @@ import type { MerchantCommandContext } from "#commerce/command-context.ts";
 import type { Database } from "#database/connect.ts";
 import { processDueRows } from "#database/due-rows.ts";
 import { runInTransaction, type Transaction } from "#database/transaction.ts";
-import { type EventSubjectRenderFunction, runFunctionAndInsertOutboxEvents } from "#webhooks/outbox.ts";
+import { type EventSubjectRenderer, runFunctionAndInsertOutboxEvents } from "#webhooks/outbox.ts";
 import { lockMerchantCatalog, recordProductChanges } from "./change-catalog.ts";
 import { findProductAggregates } from "./read-products.ts";
 
@@ -51,7 +51,7 @@ interface EndedPrice extends VariantMarketPriceKey {
 interface DuePriceServices {
   readonly db: Database;
   readonly now: Date;
-  readonly render: EventSubjectRenderFunction;
+  readonly render: EventSubjectRenderer;
   readonly reindex: (transaction: Transaction, productIds: readonly string[], now: Date) => Promise<void>;
   readonly signal?: AbortSignal | undefined;
 }

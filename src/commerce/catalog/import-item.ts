@@ -15,9 +15,9 @@ import {
 } from "#foundation/faults.ts";
 import type { MerchantCommandContext } from "#commerce/command-context.ts";
 import { findPriceCurrencyFaults, type PriceInput, savePrices } from "./set-prices.ts";
-import { insertProduct, saveProductCategories, saveProductFields } from "./change-product.ts";
+import { insertEmptyProductDraft, saveProductCategories, saveProductFields } from "./change-product.ts";
 import { requirePublishableProduct, saveProductStatus } from "./publish-product.ts";
-import { createUnknownTaxClassError } from "#commerce/tax/tax-classes.ts";
+import { createUnknownTaxClassErrorDetail } from "#commerce/tax/tax-classes.ts";
 import { standardTaxClass } from "#commerce/tax/tax-provider.ts";
 import type { ProductAggregate } from "./read-products.ts";
 import {
@@ -34,7 +34,7 @@ import type { ImportedVariantInput, ProductImportItem } from "./import-fields.ts
  * The markets, categories, tax classes and products to which the items of a product import refer by handle,
  * slug, code or id. They are loaded once for all items.
  */
-export interface RecordsReferencedByImport {
+export interface RecordsReferencedByProductImport {
   readonly defaultLocale: string;
   /** The codes of the merchant's tax classes. */
   readonly taxClasses: ReadonlySet<string>;
@@ -60,7 +60,10 @@ export interface ImportedProductChanges {
 export async function importProductItem(
   transaction: Transaction,
   context: MerchantCommandContext,
-  { item, references }: { readonly item: ProductImportItem; readonly references: RecordsReferencedByImport },
+  {
+    item,
+    references,
+  }: { readonly item: ProductImportItem; readonly references: RecordsReferencedByProductImport },
 ): Promise<ImportedProductChanges> {
   requireKnownReferences(item, references);
   const found = await findProduct(transaction, context, item);
@@ -106,10 +109,12 @@ export async function importProductItem(
 
 function requireKnownReferences(
   item: ProductImportItem,
-  { markets, categoryIds, taxClasses }: RecordsReferencedByImport,
+  { markets, categoryIds, taxClasses }: RecordsReferencedByProductImport,
 ): void {
   const unknown: InputFieldErrors = [
-    ...(taxClasses.has(item.taxClass ?? standardTaxClass) ? [] : [createUnknownTaxClassError("/taxClass")]),
+    ...(taxClasses.has(item.taxClass ?? standardTaxClass)
+      ? []
+      : [createUnknownTaxClassErrorDetail("/taxClass")]),
     ...(item.categorySlugs ?? []).flatMap((slug, index) =>
       categoryIds.has(slug)
         ? []
@@ -201,7 +206,10 @@ export async function findProductIdsBySlugOrSku(
 async function createDraft(
   transaction: Transaction,
   context: MerchantCommandContext,
-  { item, references }: { readonly item: ProductImportItem; readonly references: RecordsReferencedByImport },
+  {
+    item,
+    references,
+  }: { readonly item: ProductImportItem; readonly references: RecordsReferencedByProductImport },
 ): Promise<LockedProduct> {
   requireNoInputFieldErrors(
     item.translations.length > 0
@@ -214,18 +222,18 @@ async function createDraft(
           ),
         ],
   );
-  const id = await insertProduct(transaction, context);
+  const id = await insertEmptyProductDraft(transaction, context);
   return { id, status: "draft", version: 1, publishedAt: null, defaultLocale: references.defaultLocale };
 }
 
 const categoryIdsOf = (
   { categorySlugs }: ProductImportItem,
-  { categoryIds }: RecordsReferencedByImport,
+  { categoryIds }: RecordsReferencedByProductImport,
 ): string[] => (categorySlugs ?? []).flatMap((slug) => categoryIds.get(slug) ?? []);
 
 function pricesOf(
   item: ProductImportItem,
-  { markets }: RecordsReferencedByImport,
+  { markets }: RecordsReferencedByProductImport,
   variantIds: readonly string[],
 ): PriceInput[] {
   return eachPrice(item, (_, { marketHandle, ...amounts }, index) => {

@@ -9,17 +9,17 @@ import type { Transaction } from "#database/transaction.ts";
 import {
   Failure,
   type FailureCode,
-  type FailureConflictDetail,
+  type ConflictErrorDetails,
   type FailureDetail,
 } from "#foundation/failure.ts";
 import { findTaxClasses } from "#commerce/tax/tax-classes.ts";
 import { catalogBounds } from "./catalog-fields.ts";
 import { getListLengthErrors, requireNoInputFieldErrors } from "#foundation/faults.ts";
 import type { MerchantCommandContext } from "#commerce/command-context.ts";
-import { toDatabaseSafeId } from "#foundation/ids.ts";
+import { blankIdWithForbiddenCharacters } from "#foundation/ids.ts";
 import {
   findProductIdsBySlugOrSku,
-  type RecordsReferencedByImport,
+  type RecordsReferencedByProductImport,
   type ImportedProductChanges,
   importProductItem,
 } from "./import-item.ts";
@@ -55,7 +55,7 @@ export interface ProductImportError {
    * whole input.
    */
   readonly details: readonly FailureDetail[];
-  readonly conflict: FailureConflictDetail | null;
+  readonly conflict: ConflictErrorDetails | null;
 }
 
 export async function importProducts(
@@ -82,7 +82,7 @@ async function readImportReferences(
   transaction: Transaction,
   context: MerchantCommandContext,
   items: readonly ProductImportItem[],
-): Promise<RecordsReferencedByImport> {
+): Promise<RecordsReferencedByProductImport> {
   const { defaultLocale } = await lockMerchantCatalog(transaction, context);
   const markets = await transaction
     .selectFrom("market")
@@ -115,9 +115,11 @@ async function readProductsBeforeImport(
   { merchantId, now }: MerchantCommandContext,
   items: readonly ProductImportItem[],
 ): Promise<ReadonlyMap<string, ProductAggregate>> {
-  const slugs = items.flatMap(({ translations }) => translations.map(({ slug }) => toDatabaseSafeId(slug)));
+  const slugs = items.flatMap(({ translations }) =>
+    translations.map(({ slug }) => blankIdWithForbiddenCharacters(slug)),
+  );
   const skus = items.flatMap(({ variants }) =>
-    variants.map(({ sku }) => toDatabaseSafeId(sku).toLowerCase()),
+    variants.map(({ sku }) => blankIdWithForbiddenCharacters(sku).toLowerCase()),
   );
   const productIds = await findProductIdsBySlugOrSku(transaction, merchantId, { slugs, skus });
   return productIds.length === 0 ? new Map() : findProductAggregates(transaction, productIds, now);
@@ -126,7 +128,10 @@ async function readProductsBeforeImport(
 async function importInSavepoint(
   transaction: Transaction,
   context: MerchantCommandContext,
-  { item, references }: { readonly item: ProductImportItem; readonly references: RecordsReferencedByImport },
+  {
+    item,
+    references,
+  }: { readonly item: ProductImportItem; readonly references: RecordsReferencedByProductImport },
 ): Promise<ImportedProductChanges | Failure> {
   const savepoint = sql.raw("import_item");
   let isOpen = false;
@@ -177,7 +182,7 @@ async function publishImport(
     befores,
   }: {
     readonly imported: readonly ImportedProductChanges[];
-    readonly befores: RecordsReferencedByImport["befores"];
+    readonly befores: RecordsReferencedByProductImport["befores"];
   },
 ): Promise<void> {
   const created = new Set(imported.filter(({ isCreated }) => isCreated).map(({ productId }) => productId));
@@ -209,7 +214,7 @@ function publishCreatedEvents(
 
 function changedProductsOf(
   imported: readonly ImportedProductChanges[],
-  befores: RecordsReferencedByImport["befores"],
+  befores: RecordsReferencedByProductImport["befores"],
 ): ProductChangeToRecord[] {
   return [...Map.groupBy(imported, ({ productId }) => productId)].flatMap(([id, items]) => {
     const before = befores.get(id);

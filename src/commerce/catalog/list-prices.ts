@@ -1,9 +1,9 @@
 /** Lists the price history: all present and former prices of variants, newest first, in pages. */
 import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
-import { type KeysetPage, microsecondsToTimeSql } from "#database/sql-fragments.ts";
+import { type KeysetPageRequest, microsecondsToTimeSql } from "#database/sql-fragments.ts";
 import type { Tables } from "#database/tables.ts";
-import type { DatabaseReader } from "#database/transaction.ts";
-import { toDatabaseSafeId } from "#foundation/ids.ts";
+import type { DatabaseOrTransaction } from "#database/transaction.ts";
+import { blankIdWithForbiddenCharacters } from "#foundation/ids.ts";
 
 export interface PriceHistoryFilter {
   /** The merchant whose prices are selected; null selects the prices of all merchants. */
@@ -44,7 +44,7 @@ export const priceCursorPattern = /^\d{1,17}:var_[0-9a-hjkmnp-tv-z]{26}:mkt_[0-9
  * prices.
  */
 export function buildPriceHistorySqlQuery(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   { merchantId, variantId, marketId, startedFrom, startedTo }: PriceHistoryFilter,
 ): PriceQuery {
   let list = reader
@@ -65,8 +65,10 @@ export function buildPriceHistorySqlQuery(
         price.market_id)`.as("id"),
     );
   if (merchantId !== null) list = list.where("price.merchantId", "=", merchantId);
-  if (typeof variantId === "string") list = list.where("price.variantId", "=", toDatabaseSafeId(variantId));
-  if (typeof marketId === "string") list = list.where("price.marketId", "=", toDatabaseSafeId(marketId));
+  if (typeof variantId === "string")
+    list = list.where("price.variantId", "=", blankIdWithForbiddenCharacters(variantId));
+  if (typeof marketId === "string")
+    list = list.where("price.marketId", "=", blankIdWithForbiddenCharacters(marketId));
   if (startedFrom instanceof Date) list = list.where("price.validFrom", ">=", startedFrom);
   if (startedTo instanceof Date) list = list.where("price.validFrom", "<", startedTo);
   return list;
@@ -84,7 +86,7 @@ function position(cursor: string): RawBuilder<unknown> {
 /** Loads one page of prices, newest first. The cursors must match `priceCursorPattern`. */
 export function findPriceHistoryPage(
   query: PriceQuery,
-  { after, before, limit, isInverted }: KeysetPage,
+  { after, before, limit, isInverted }: KeysetPageRequest,
 ): Promise<PriceHistoryRow[]> {
   const key = sql`(price.valid_from, price.variant_id, price.market_id)`;
   let page = query;

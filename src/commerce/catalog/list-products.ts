@@ -1,8 +1,8 @@
 /** Builds the query for a filtered list of a merchant's products, which returns product ids. */
 import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
 import type { Tables } from "#database/tables.ts";
-import type { DatabaseReader } from "#database/transaction.ts";
-import { toDatabaseSafeId } from "#foundation/ids.ts";
+import type { DatabaseOrTransaction } from "#database/transaction.ts";
+import { blankIdWithForbiddenCharacters } from "#foundation/ids.ts";
 
 /**
  * Stock filter for products. A product matches if at least one of its variants has free units (in_stock), few
@@ -47,12 +47,12 @@ const hasStock = (stock: ProductStockFilter, merchantId: string | null): RawBuil
 
 /** Returns the ids of a category and of all categories below it; empty if the category does not exist. */
 export async function findCategoryAndDescendantIds(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   categoryId: string,
 ): Promise<readonly string[]> {
   const { rows } = await sql<{ id: string }>`
     with recursive below as (
-      select id from category where id = ${toDatabaseSafeId(categoryId)}
+      select id from category where id = ${blankIdWithForbiddenCharacters(categoryId)}
       union select c.id from category c join below b on c.parent_id = b.id)
     select id from below`.execute(reader);
   return rows.map(({ id }) => id);
@@ -67,7 +67,7 @@ const isInCategories = (categoryIds: readonly string[]): RawBuilder<boolean> => 
 
 /** Returns the query that selects product ids. The caller adds the order and the limit, or counts the rows. */
 export function buildProductIdSqlQuery(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   { merchantId, status, categoryIds, brand, stock, updatedFrom, updatedTo }: ProductFilter,
 ): SelectQueryBuilder<Tables, "product", { id: string }> {
   let list = reader.selectFrom("product").select("product.id");

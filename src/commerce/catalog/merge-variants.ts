@@ -15,7 +15,7 @@ import { catalogBounds, type VariantInputFields } from "./catalog-fields.ts";
 import { type LockedProduct, toProductConflictDetail } from "./change-catalog.ts";
 import {
   explainVariantOptionMismatch,
-  type ProductOptionChoices,
+  type ChoiceCodesByOptionCode,
   requireVariantChoicesFitOptions,
 } from "./product-options.ts";
 
@@ -47,7 +47,7 @@ export interface VariantMergeContext {
    * SKUs.
    */
   readonly foreignSkus: ReadonlyMap<string, { readonly variantId: string; readonly productId: string }>;
-  readonly options: ProductOptionChoices;
+  readonly options: ChoiceCodesByOptionCode;
   readonly mediaIds: ReadonlySet<string>;
 }
 
@@ -66,7 +66,7 @@ export interface VariantMergedWithInput extends VariantRow {
  * Merges the entered variants into the stored variants of a product, and returns the rows to write. Throws a
  * failure if the result would break a rule. Does not access the database.
  */
-export function mergeVariantInputs(
+export function mergeInputsIntoStoredVariants(
   current: VariantMergeContext,
   given: readonly VariantToSave[],
 ): VariantMergedWithInput[] {

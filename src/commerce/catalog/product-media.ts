@@ -12,7 +12,7 @@ import {
   getIntegerFieldErrors,
   requireNoInputFieldErrors,
 } from "#foundation/faults.ts";
-import { createId, toDatabaseSafeId } from "#foundation/ids.ts";
+import { createId, blankIdWithForbiddenCharacters } from "#foundation/ids.ts";
 import type { MerchantCommandContext } from "#commerce/command-context.ts";
 import {
   catalogBounds,
@@ -21,7 +21,11 @@ import {
   type LocalizedTextInput,
   toLocalizedTextMap,
 } from "./catalog-fields.ts";
-import { lockEditableProduct, toProductConflictDetail, recordProductChanges } from "./change-catalog.ts";
+import {
+  lockAndLoadUnarchivedProduct,
+  toProductConflictDetail,
+  recordProductChanges,
+} from "./change-catalog.ts";
 
 interface MediaAttachInput {
   readonly productId: string;
@@ -52,7 +56,7 @@ export async function attachProductMedia(
   input: MediaAttachInput,
 ): Promise<{ productId: string; mediaId: string }> {
   requireNoInputFieldErrors(mediaFaults(input));
-  const product = await lockEditableProduct(transaction, context, input);
+  const product = await lockAndLoadUnarchivedProduct(transaction, context, input);
   const { total, last } = await transaction
     .selectFrom("media")
     .select((row) => [row.fn.countAll<number>().as("total"), row.fn.max("position").as("last")])
@@ -138,10 +142,10 @@ export async function removeProductMedia(
   context: MerchantCommandContext,
   input: MediaRemoveInput,
 ): Promise<{ productId: string; mediaId: string }> {
-  const product = await lockEditableProduct(transaction, context, input);
+  const product = await lockAndLoadUnarchivedProduct(transaction, context, input);
   const removed = await transaction
     .deleteFrom("media")
-    .where("id", "=", toDatabaseSafeId(input.mediaId))
+    .where("id", "=", blankIdWithForbiddenCharacters(input.mediaId))
     .where("productId", "=", product.id)
     .where("merchantId", "=", context.merchantId)
     .returning("id")

@@ -94,12 +94,12 @@ export async function saveProductOptions(
 }
 
 /** Maps the code of each option of a product to the codes of its choices. */
-export type ProductOptionChoices = ReadonlyMap<string, ReadonlySet<string>>;
+export type ChoiceCodesByOptionCode = ReadonlyMap<string, ReadonlySet<string>>;
 
 export async function loadProductOptionChoices(
   transaction: Transaction,
   productId: string,
-): Promise<ProductOptionChoices> {
+): Promise<ChoiceCodesByOptionCode> {
   const rows = await transaction
     .selectFrom("productOption")
     .select(["code", "choices"])
@@ -152,7 +152,7 @@ export interface VariantOptionChoices {
  */
 export function requireVariantChoicesFitOptions(
   product: LockedProduct,
-  options: ProductOptionChoices,
+  options: ChoiceCodesByOptionCode,
   variants: readonly VariantOptionChoices[],
 ): void {
   const misfits = variants.filter(
@@ -170,7 +170,7 @@ export function requireVariantChoicesFitOptions(
  * missing. Returns undefined if the choices fit.
  */
 export function explainVariantOptionMismatch(
-  options: ProductOptionChoices,
+  options: ChoiceCodesByOptionCode,
   combination: Readonly<Record<string, string>>,
 ): string | undefined {
   for (const [code, choices] of options) {

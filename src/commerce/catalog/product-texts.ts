@@ -15,7 +15,11 @@ import {
 } from "#foundation/faults.ts";
 import type { MerchantCommandContext } from "#commerce/command-context.ts";
 import { catalogBounds, findLocaleFaults, findSlugFaults, toCanonicalLocale } from "./catalog-fields.ts";
-import { toProductConflictDetail, lockEditableProduct, recordProductChanges } from "./change-catalog.ts";
+import {
+  toProductConflictDetail,
+  lockAndLoadUnarchivedProduct,
+  recordProductChanges,
+} from "./change-catalog.ts";
 
 /** All texts of a product in one locale. If a text is left out here, saving removes the stored text. */
 export interface ProductTranslationInput {
@@ -40,7 +44,7 @@ export async function upsertProductTranslation(
   input: UpsertProductTranslationInput,
 ): Promise<{ productId: string }> {
   requireNoInputFieldErrors(translationFaults("", input));
-  const product = await lockEditableProduct(transaction, context, input);
+  const product = await lockAndLoadUnarchivedProduct(transaction, context, input);
   const { total } = await transaction
     .selectFrom("productTranslation")
     .select((row) => row.fn.countAll<number>().as("total"))

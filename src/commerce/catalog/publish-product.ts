@@ -10,12 +10,12 @@ import { createFailure } from "#foundation/failure.ts";
 import { type MerchantCommandContext, requireExpectedVersion } from "#commerce/command-context.ts";
 import {
   toProductConflictDetail,
-  lockEditableProduct,
+  lockAndLoadUnarchivedProduct,
   type LockedProduct,
   lockProduct,
   incrementCatalogVersion,
   recordProductChanges,
-  loadEditableProduct,
+  loadLockedProductWithStateBefore,
 } from "./change-catalog.ts";
 
 export interface ProductIdAndExpectedVersion {
@@ -28,7 +28,7 @@ export async function publishProduct(
   context: MerchantCommandContext,
   input: ProductIdAndExpectedVersion,
 ): Promise<{ productId: string }> {
-  const product = await lockEditableProduct(transaction, context, input);
+  const product = await lockAndLoadUnarchivedProduct(transaction, context, input);
   if (product.status === "published") return { productId: product.id };
   await requirePublishableProduct(transaction, product);
   await saveProductStatus(transaction, context, { product, status: "published" });
@@ -46,7 +46,7 @@ export async function unpublishProduct(
 ): Promise<{ productId: string }> {
   const product = await lockProduct(transaction, context, input);
   if (product.status === "draft") return { productId: product.id };
-  const { before } = await loadEditableProduct(transaction, context, product);
+  const { before } = await loadLockedProductWithStateBefore(transaction, context, product);
   await saveProductStatus(transaction, context, { product, status: "draft" });
   const wasOnSale = product.status === "published";
   await recordProductChanges(transaction, context, {
@@ -62,7 +62,7 @@ export async function deleteOrArchiveProduct(
   context: MerchantCommandContext,
   input: ProductIdAndExpectedVersion,
 ): Promise<{ productId: string; archived: boolean }> {
-  const product = await lockEditableProduct(transaction, context, { productId: input.productId });
+  const product = await lockAndLoadUnarchivedProduct(transaction, context, { productId: input.productId });
   if (product.status === "published")
     throw createFailure("invalid_state", { conflict: toProductConflictDetail(product, "product_published") });
   requireExpectedVersion(toProductConflictDetail(product), input.expectedVersion);

@@ -10,7 +10,7 @@ import {
   createNamedSqlTemplateParameter,
   prepareStatementTemplate,
 } from "#database/prepared-template.ts";
-import type { DatabaseReader } from "#database/transaction.ts";
+import type { DatabaseOrTransaction } from "#database/transaction.ts";
 import { formatUtcTimeSql } from "#database/sql-fragments.ts";
 import { reservedUnitsSql } from "./availability.ts";
 import {
@@ -133,7 +133,7 @@ export interface ProductAggregate {
  * the right merchant. `now` decides which stock holds have expired and which prices have ended.
  */
 export async function findProductAggregates(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   ids: readonly string[],
   now: Date,
 ): Promise<Map<string, ProductAggregate>> {
@@ -152,7 +152,7 @@ export async function findProductAggregates(
 
 /** Returns a map from the id of each variant to the id of its product. */
 export async function findProductIdsOfVariants(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   variantIds: readonly string[],
 ): Promise<Map<string, string>> {
   const { rows } = await sql<{ id: string; productId: string }>`
@@ -177,7 +177,7 @@ export interface PublicProductLookupResult {
  * whose merchant is unknown or suspended are left out of the result.
  */
 export async function findPublicProducts(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   addresses: readonly MerchantAndProductSlug[],
   now: Date,
 ): Promise<readonly PublicProductLookupResult[]> {

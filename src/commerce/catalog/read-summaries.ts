@@ -2,8 +2,7 @@
  * SQL parts of the statements that return product summaries for lists and search. The parts of a summary that
  * change only with the catalog are stored as JSON in the table `search_summary`. The table has one row for
  * each locale, which is written together with the search index. Prices and availability are read at every
- * request. `renderProductSummary` builds the same summary from a whole product; a test compares the two
- * results.
+ * request. `toProductSummary` builds the same summary from a whole product; a test compares the two results.
  */
 import { type RawBuilder, sql } from "kysely";
 import { formatUtcTimeSql } from "#database/sql-fragments.ts";

@@ -9,12 +9,12 @@ import {
   type RenderedProductImage,
   findMarketDefiningFallbackLocale,
   createTranslatedNameSelector,
-  type TranslatedNameSelector,
+  type LocalizedNameSelector,
   findVariantsWithPriceInMarket,
   type ProductSummary,
   calculateProductPriceRange,
-  renderProductImage,
-  renderProductSummary,
+  toProductImage,
+  toProductSummary,
   findBestProductTranslation,
   type ProductRenderContext,
 } from "./render-product.ts";
@@ -83,8 +83,8 @@ export interface ProductDetail extends ProductSummary {
   readonly status: "published";
 }
 
-export function renderProductDetail(product: ProductAggregate, view: ProductRenderContext): ProductDetail {
-  const summary = renderProductSummary(product, view);
+export function toProductDetail(product: ProductAggregate, view: ProductRenderContext): ProductDetail {
+  const summary = toProductSummary(product, view);
   const market = findMarketDefiningFallbackLocale(product, view.country);
   const translation = findBestProductTranslation(product, view, market);
   const names = createTranslatedNameSelector(product, translation.locale, market);
@@ -94,7 +94,7 @@ export function renderProductDetail(product: ProductAggregate, view: ProductRend
     description: description === null ? null : { format: "markdown", text: description },
     localizedSlugs: product.translations.map(({ locale, slug }) => ({ locale, slug })),
     media: product.media.map((media) => ({
-      ...renderProductImage(media, names, view.publicUrl),
+      ...toProductImage(media, names, view.publicUrl),
       type: media.type,
       position: media.position,
     })),
@@ -117,7 +117,7 @@ export function renderProductDetail(product: ProductAggregate, view: ProductRend
   };
 }
 
-function toOptions(product: ProductAggregate, names: TranslatedNameSelector): ProductDetail["options"] {
+function toOptions(product: ProductAggregate, names: LocalizedNameSelector): ProductDetail["options"] {
   return product.options.map((option) => ({
     code: option.code,
     name: names(option.names) ?? option.code,
@@ -128,7 +128,7 @@ function toOptions(product: ProductAggregate, names: TranslatedNameSelector): Pr
 function toVariant(
   product: ProductAggregate,
   variant: StoredProductVariant,
-  parts: { view: ProductRenderContext; names: TranslatedNameSelector; title: string },
+  parts: { view: ProductRenderContext; names: LocalizedNameSelector; title: string },
 ): VariantView {
   const { view, names, title } = parts;
   const labels = product.options.flatMap((option) => {
@@ -142,7 +142,7 @@ function toVariant(
     gtin: variant.gtin,
     title: labels.length > 0 ? labels.join(" / ") : title,
     options: variant.options,
-    image: image === undefined ? null : renderProductImage(image, names, view.publicUrl),
+    image: image === undefined ? null : toProductImage(image, names, view.publicUrl),
     offers: product.markets.flatMap((market) => {
       const price = variant.prices.find((candidate) => candidate.marketId === market.id);
       return price === undefined

@@ -66,7 +66,7 @@ export interface ProductSummary {
   readonly updatedAt: string;
 }
 
-export function renderProductSummary(product: ProductAggregate, view: ProductRenderContext): ProductSummary {
+export function toProductSummary(product: ProductAggregate, view: ProductRenderContext): ProductSummary {
   const market = findMarketDefiningFallbackLocale(product, view.country);
   const translation = findBestProductTranslation(product, view, market);
   const names = createTranslatedNameSelector(product, translation.locale, market);
@@ -87,7 +87,7 @@ export function renderProductSummary(product: ProductAggregate, view: ProductRen
       slug: category.slug,
       name: names(category.names) ?? category.slug,
     })),
-    image: image === undefined ? null : renderProductImage(image, names, view.publicUrl),
+    image: image === undefined ? null : toProductImage(image, names, view.publicUrl),
     priceRange: calculateProductPriceRange(
       offered.map(({ price }) => price.amountMinor),
       sold,
@@ -149,7 +149,7 @@ export function findBestProductTranslation(
   return translation;
 }
 
-export type TranslatedNameSelector = (names: LocalizedTextMap) => string | null;
+export type LocalizedNameSelector = (names: LocalizedTextMap) => string | null;
 
 /**
  * Returns a function that selects the translation of a name, for example of a category. The function prefers
@@ -160,7 +160,7 @@ export function createTranslatedNameSelector(
   product: ProductAggregate,
   locale: string,
   market: StoredProductMarket | undefined,
-): TranslatedNameSelector {
+): LocalizedNameSelector {
   const fallbacks = [market?.defaultLocale, product.merchant.defaultLocale].filter(
     (tag) => tag !== undefined,
   );
@@ -172,9 +172,9 @@ export function createTranslatedNameSelector(
   };
 }
 
-export function renderProductImage(
+export function toProductImage(
   media: StoredProductMedia,
-  names: TranslatedNameSelector,
+  names: LocalizedNameSelector,
   publicUrl: string,
 ): RenderedProductImage {
   return {
@@ -219,7 +219,7 @@ export function calculateProductPriceRange(
  * Renders a product summary from a row of a list or search result. `publicUrl` is put before the relative
  * URLs of pictures.
  */
-export function renderProductSummaryRow(row: ProductSummaryRow, publicUrl: string): ProductSummary {
+export function toProductSummaryFromRow(row: ProductSummaryRow, publicUrl: string): ProductSummary {
   const { kept, currency } = row;
   const { image, ratingAverage, ratingCount } = kept;
   const names = createRowNameSelector(row);
@@ -259,7 +259,7 @@ function createRowNameSelector({
   kept: { locale },
   merchantLocale,
   marketLocale,
-}: ProductSummaryRow): TranslatedNameSelector {
+}: ProductSummaryRow): LocalizedNameSelector {
   const fallbacks = marketLocale === null ? [merchantLocale] : [marketLocale, merchantLocale];
   return (names) => {
     // Shortcut for the most frequent case: the name has a translation in exactly the requested locale.

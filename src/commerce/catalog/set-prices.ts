@@ -19,7 +19,7 @@ import {
   requireNoInputFieldErrors,
 } from "#foundation/faults.ts";
 import type { MerchantCommandContext } from "#commerce/command-context.ts";
-import { toDatabaseSafeId } from "#foundation/ids.ts";
+import { blankIdWithForbiddenCharacters } from "#foundation/ids.ts";
 import { type VariantMarketPriceKey, endExpiredPricesOfVariants } from "./end-prices.ts";
 import { findProductAggregates } from "./read-products.ts";
 import {
@@ -142,7 +142,7 @@ async function lockVariants(
   context: MerchantCommandContext,
   prices: readonly PriceInput[],
 ): Promise<Map<string, string>> {
-  const ids = prices.map(({ variantId }) => toDatabaseSafeId(variantId));
+  const ids = prices.map(({ variantId }) => blankIdWithForbiddenCharacters(variantId));
   const rows = await transaction
     .selectFrom("product as p")
     .innerJoin("variant as v", "v.productId", "p.id")

@@ -20,7 +20,7 @@ import type { Transaction } from "#database/transaction.ts";
 import { createFailure } from "#foundation/failure.ts";
 import { createMoney } from "#foundation/money.ts";
 import type { EventType } from "#webhooks/event-types.ts";
-import { toDatabaseSafeId } from "#foundation/ids.ts";
+import { blankIdWithForbiddenCharacters } from "#foundation/ids.ts";
 import type { CheckoutSessionCancelActor } from "./end-session.ts";
 import { getCheckoutSessionPaymentStatus } from "./render-session.ts";
 import {
@@ -45,7 +45,7 @@ export async function lockCartAndCheckoutSession(
   const found = await transaction
     .selectFrom("hostedCheckoutSession")
     .select(["id", "cartId"])
-    .where("id", "=", toDatabaseSafeId(sessionId))
+    .where("id", "=", blankIdWithForbiddenCharacters(sessionId))
     .where("merchantId", "=", context.merchantId)
     .executeTakeFirst();
   const cart =
@@ -277,7 +277,7 @@ export interface CheckoutSessionChangeRequest {
 }
 
 /** Changes the cart of an open checkout session, for example its address or promotion code. */
-export async function changeCheckoutSession(
+export async function changeCartOfCheckoutSession(
   transaction: Transaction,
   context: CartCommandContext,
   { target, prepare }: CheckoutSessionChangeRequest,

@@ -24,7 +24,7 @@ import {
 import { replaceStockHolds } from "#commerce/inventory/stock-holds.ts";
 import { choosePaymentProvider } from "#commerce/payments/connections.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { createId, toDatabaseSafeId } from "#foundation/ids.ts";
+import { createId, blankIdWithForbiddenCharacters } from "#foundation/ids.ts";
 import {
   type LockedCartAndCheckoutSession,
   loadCheckoutSession,
@@ -37,7 +37,7 @@ import {
 } from "./session-stock.ts";
 import { findOrStoreContactEmailId } from "./contact-email.ts";
 import { extendPersonalDataRetentionForCheckoutSession } from "./keep-personal-data.ts";
-import { findReturnUrlFaults, digestCheckoutPageSecret } from "./session-page.ts";
+import { findCheckoutReturnUrlFaults, hashCheckoutPageSecret } from "./session-page.ts";
 import { getCheckoutPageSecretEncryptionContext } from "./session-aggregate.ts";
 
 export interface CreateCheckoutSessionInput extends ExpectedVersionInput {
@@ -107,8 +107,8 @@ function sessionCreateFaults({
   lifetimeMinutes: lifetime,
 }: CreateCheckoutSessionInput): InputFieldErrors {
   return [
-    ...findReturnUrlFaults("/successUrl", successUrl),
-    ...findReturnUrlFaults("/cancelUrl", cancelUrl),
+    ...findCheckoutReturnUrlFaults("/successUrl", successUrl),
+    ...findCheckoutReturnUrlFaults("/cancelUrl", cancelUrl),
     ...getIntegerFieldErrors("/lifetimeMinutes", lifetime, sessionLifetimeMinutes),
   ];
 }
@@ -131,7 +131,7 @@ async function requireTokenOfCart(
   if (addressToken === null) return;
   const cartId = await findCartIdByAddressToken(transaction, {
     merchantId,
-    addressToken: toDatabaseSafeId(addressToken),
+    addressToken: blankIdWithForbiddenCharacters(addressToken),
   });
   if (cartId === cart.id && omitExpiredCartAddress(cart, now).address !== null) return;
   throw createInvalidFieldFailure("invalid_field", "/addressToken", {
@@ -195,7 +195,7 @@ async function insertSession(
       amountTotalMinor: next.priced.totalMinor,
       successUrl: input.successUrl,
       cancelUrl: input.cancelUrl,
-      urlDigest: digestCheckoutPageSecret(secret),
+      urlDigest: hashCheckoutPageSecret(secret),
       urlSealed: sealed,
       urlDataKey: dataKey,
       urlKeyId: keyId,

@@ -79,7 +79,7 @@ export async function endCheckoutSession(
   return ended.version;
 }
 
-export interface CheckoutSessionEventContext extends StockCommandContext {
+export interface CheckoutSessionEventPublishContext extends StockCommandContext {
   readonly outbox: EventOutbox;
 }
 
@@ -89,7 +89,7 @@ export interface CheckoutSessionEventContext extends StockCommandContext {
  */
 export async function expireCheckoutSessionOfCart(
   transaction: Transaction,
-  context: CheckoutSessionEventContext,
+  context: CheckoutSessionEventPublishContext,
   { session, version }: CartAggregate,
 ): Promise<void> {
   if (session === null || session.status !== "open") return;

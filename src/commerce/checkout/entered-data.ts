@@ -10,7 +10,7 @@ import {
   type EncryptedPersonalDataRow,
 } from "#commerce/addresses/personal-data.ts";
 import type { PostalAddress } from "#commerce/addresses/postal-address.ts";
-import type { DatabaseReader, Transaction } from "#database/transaction.ts";
+import type { DatabaseOrTransaction, Transaction } from "#database/transaction.ts";
 import type { EncryptionKeyring } from "#foundation/encryption.ts";
 
 export interface EnteredAddressAndEmail {
@@ -44,7 +44,7 @@ export async function recordBrowserThatEnteredPersonalData(
  * order. Erased and replaced data is left out.
  */
 export async function decryptPersonalDataEnteredByBrowser(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   { keyring, cartId, digest }: EnteringBrowser & { readonly keyring: EncryptionKeyring },
 ): Promise<EnteredAddressAndEmail> {
   const { rows } = await sql<EncryptedPersonalDataRow>`

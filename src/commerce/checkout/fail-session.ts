@@ -42,7 +42,7 @@ export interface FailCheckoutSessionInput extends ExpectedVersionInput {
  * Marks a pending payment as failed because the caller asks for it. Reopens the checkout session, or ends the
  * session if its time is over. If the payment provider reports a success later, the money is refunded.
  */
-export async function failCheckoutSession(
+export async function failPaymentOfCheckoutSession(
   transaction: Transaction,
   context: CartCommandContext,
   input: FailCheckoutSessionInput,

@@ -1,7 +1,7 @@
 /**
  * Sets how long the personal data of a checkout is kept: until 24 hours after the expiry of an open session.
  * While a payment is being processed, the data has no erasure time, because it may become part of an order
- * (see `clearErasureTimeOfOrderPersonalData`).
+ * (see `cancelPlannedErasureOfOrderData`).
  */
 import { sql } from "kysely";
 import { getPersonalDataIdsOfCartOrOrder } from "#commerce/addresses/personal-data.ts";

@@ -6,7 +6,7 @@
  */
 import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
 import type { CheckoutSessionCancellation } from "./end-session.ts";
-import type { DatabaseReader } from "#database/transaction.ts";
+import type { DatabaseOrTransaction } from "#database/transaction.ts";
 import { formatUtcTimeSql } from "#database/sql-fragments.ts";
 import type { EncryptionContext, EncryptedValue } from "#foundation/encryption.ts";
 import type { ExpectedVersionInput } from "#commerce/carts/cart-status.ts";
@@ -14,10 +14,10 @@ import {
   createFailure,
   type Failure,
   type FailureCode,
-  type FailureConflictDetail,
+  type ConflictErrorDetails,
 } from "#foundation/failure.ts";
 import type { Tables } from "#database/tables.ts";
-import { type MerchantPaymentSetup, toMerchantPaymentSetup } from "#commerce/payments/connections.ts";
+import { type MerchantPaymentSetup, toPaymentModeAndProvider } from "#commerce/payments/connections.ts";
 
 export const sessionStatuses = ["open", "processing", "completed", "canceled", "expired"] as const;
 export type CheckoutSessionStatus = (typeof sessionStatuses)[number];
@@ -77,7 +77,7 @@ interface SessionRow extends Omit<
  * belong to the right merchant.
  */
 export async function findCheckoutSessions(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   ids: readonly string[],
 ): Promise<Map<string, CheckoutSessionAggregate>> {
   const { rows } = await sql<SessionRow>`
@@ -116,7 +116,7 @@ function toSessionAggregate(row: SessionRow): CheckoutSessionAggregate {
   return {
     ...session,
     merchant: { id: merchantId, slug: merchantSlug, name: merchantName },
-    paymentSetup: toMerchantPaymentSetup({ mode, provider, connectionId }),
+    paymentSetup: toPaymentModeAndProvider({ mode, provider, connectionId }),
     secret:
       urlSealed === null || urlDataKey === null || urlKeyId === null
         ? null
@@ -190,7 +190,7 @@ export function createCheckoutSessionConflictFailure(
 function sessionConflict(
   session: CheckoutSessionAggregate,
   { now, reason = null, data = {} }: SessionConflictDetails,
-): FailureConflictDetail {
+): ConflictErrorDetails {
   const { id, version } = session;
   return {
     resource: "checkout_session",
@@ -252,7 +252,7 @@ function hasStatusAt(status: CheckoutSessionStatus, now: Date): RawBuilder<boole
  * compares the status that a session has at the time `now`.
  */
 export function buildCheckoutSessionListSqlQuery(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   { merchantId, status, now }: SessionListFilter,
 ): SelectQueryBuilder<Tables, "hostedCheckoutSession", { id: string }> {
   let list = reader.selectFrom("hostedCheckoutSession").select("hostedCheckoutSession.id");

@@ -23,7 +23,7 @@ import type { CartCommandContext, CartChangePlanner } from "#commerce/carts/chan
 import type { Transaction } from "#database/transaction.ts";
 import { requireNoInputFieldErrors } from "#foundation/faults.ts";
 import {
-  changeCheckoutSession,
+  changeCartOfCheckoutSession,
   type LockedCartAndCheckoutSession,
   type CheckoutSessionIdAndExpectedVersion,
 } from "./change-session.ts";
@@ -47,7 +47,7 @@ export function setCheckoutSessionAddress(
   const checked = normalizeCartAddressInput(input);
   const { contactEmail } = input;
   requireNoInputFieldErrors(findEmailAddressFaults("/contactEmail", contactEmail));
-  return changeCheckoutSession(transaction, context, {
+  return changeCartOfCheckoutSession(transaction, context, {
     target: input,
     prepare: async (cart, { expiresAt }) => {
       await saveCartAddressForBuyer(transaction, context, { cart, input, checked });
@@ -83,7 +83,7 @@ export function setCheckoutSessionContact(
   input: SetCheckoutSessionContactInput,
 ): Promise<LockedCartAndCheckoutSession> {
   requireNoInputFieldErrors(findEmailAddressFaults("/email", input.email));
-  return changeCheckoutSession(transaction, context, {
+  return changeCartOfCheckoutSession(transaction, context, {
     target: input,
     prepare: async (cart, { expiresAt }) => {
       const buyerEmailId = await replaceBuyerEmailOfCart(transaction, context, { cart, email: input.email });
@@ -102,7 +102,7 @@ export function selectCheckoutSessionDeliveryOption(
   context: CartCommandContext,
   input: SelectCartDeliveryOptionInput & CheckoutSessionIdAndExpectedVersion,
 ): Promise<LockedCartAndCheckoutSession> {
-  return changeCheckoutSession(transaction, context, {
+  return changeCartOfCheckoutSession(transaction, context, {
     target: input,
     prepare: () => planDeliveryOptionSelection(input, context.now),
   });
@@ -114,7 +114,7 @@ export function applyCheckoutSessionPromotion(
   input: ApplyCartPromotionInput & CheckoutSessionIdAndExpectedVersion,
 ): Promise<LockedCartAndCheckoutSession> {
   const { plan } = planAddingPromotionCode(input, context);
-  return changeCheckoutSession(transaction, context, { target: input, prepare: () => plan });
+  return changeCartOfCheckoutSession(transaction, context, { target: input, prepare: () => plan });
 }
 
 export function removeCheckoutSessionPromotion(
@@ -122,7 +122,7 @@ export function removeCheckoutSessionPromotion(
   context: CartCommandContext,
   input: CheckoutSessionIdAndExpectedVersion,
 ): Promise<LockedCartAndCheckoutSession> {
-  return changeCheckoutSession(transaction, context, {
+  return changeCartOfCheckoutSession(transaction, context, {
     target: input,
     prepare: () => planPromotionCodeRemoval(context.now),
   });

@@ -5,7 +5,7 @@
  * the buyer back.
  */
 import { createHash } from "node:crypto";
-import type { DatabaseReader, Transaction } from "#database/transaction.ts";
+import type { DatabaseOrTransaction, Transaction } from "#database/transaction.ts";
 import { createRequestBodyErrorDetail, type InputFieldErrors } from "#foundation/faults.ts";
 import { isTextWithoutForbiddenCharacters } from "#foundation/text.ts";
 
@@ -20,14 +20,14 @@ export interface CheckoutPageSessionRow {
   readonly holderDigest: Buffer | null;
 }
 
-export async function findCheckoutPageSessionRow(
-  reader: DatabaseReader,
+export async function findCheckoutSessionByPageSecret(
+  reader: DatabaseOrTransaction,
   secret: string,
 ): Promise<CheckoutPageSessionRow | undefined> {
   const row = await reader
     .selectFrom("hostedCheckoutSession")
     .select(["id as sessionId", "merchantId", "cartId", "pageDigest"])
-    .where("urlDigest", "=", digestCheckoutPageSecret(secret))
+    .where("urlDigest", "=", hashCheckoutPageSecret(secret))
     .executeTakeFirst();
   if (row === undefined) return undefined;
   const { pageDigest, ...page } = row;
@@ -66,7 +66,7 @@ export async function tryClaimCheckoutPageForBrowser(
  * Returns the digest of the secret in a checkout page's URL. The database stores only the digest, so that a
  * person who can read the database cannot open the page.
  */
-export function digestCheckoutPageSecret(secret: string): Buffer {
+export function hashCheckoutPageSecret(secret: string): Buffer {
   return createHash("sha256").update(secret).digest();
 }
 
@@ -81,7 +81,7 @@ const unambiguousStart = /^https?:\/\/[^/\\]/i;
  * Returns the faults of the URL to which the buyer returns after the checkout. The URL must use https, so
  * that it cannot be read on its way through the network.
  */
-export function findReturnUrlFaults(field: string, text: string): InputFieldErrors {
+export function findCheckoutReturnUrlFaults(field: string, text: string): InputFieldErrors {
   if (text.length > returnUrlLengthMax)
     return [
       createRequestBodyErrorDetail(

@@ -4,7 +4,7 @@
  * checkout cannot be changed until the payment provider has answered.
  */
 import {
-  clearErasureTimeOfOrderPersonalData,
+  cancelPlannedErasureOfOrderData,
   getPersonalDataIdsOfCartOrOrder,
 } from "#commerce/addresses/personal-data.ts";
 import type { CartAggregate, StoredCartWarning } from "#commerce/carts/cart-aggregate.ts";
@@ -86,7 +86,7 @@ export async function submitCheckoutSession(
   );
   await takeCartPromotionUses(transaction, context, { cart, session });
   await setStockHoldExpiry(transaction, { sessionId: session.id, expiresAt: null });
-  await clearErasureTimeOfOrderPersonalData(transaction, getPersonalDataIdsOfCartOrOrder(cart));
+  await cancelPlannedErasureOfOrderData(transaction, getPersonalDataIdsOfCartOrOrder(cart));
   const token = input.paymentToken ?? null;
   await startSessionPayment(transaction, context, { cart, session, chosen, token });
   const patch = {

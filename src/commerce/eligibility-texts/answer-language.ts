@@ -8,8 +8,8 @@ import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import { getOrderPolicy } from "#commerce/orders/order-terms.ts";
 import { chooseBestLocale } from "#foundation/text.ts";
 import {
-  chooseEligibilityLanguage,
-  createDefaultPolicySummary,
+  chooseEligibilityTextLanguage,
+  generatePolicySummaryFromRules,
   type EligibilityLanguage,
   getLanguageOfLocale,
 } from "./eligibility-catalogue.ts";
@@ -28,7 +28,7 @@ export function chooseEligibilityAnswerLanguage(
   callerLocales: readonly string[],
 ): EligibilityAnswerLanguageAndLocales {
   const locales = [...callerLocales, locale];
-  return { language: chooseEligibilityLanguage(locales), locales };
+  return { language: chooseEligibilityTextLanguage(locales), locales };
 }
 
 /**
@@ -43,5 +43,5 @@ export function summarizeOrderPolicy(
   const { summaries, rules } = getOrderPolicy(order, type);
   const available = Object.keys(summaries).filter((locale) => getLanguageOfLocale(locale) === language);
   const chosen = chooseBestLocale(available, locales, []);
-  return summaries[chosen ?? ""] ?? createDefaultPolicySummary(type, rules, language);
+  return summaries[chosen ?? ""] ?? generatePolicySummaryFromRules(type, rules, language);
 }

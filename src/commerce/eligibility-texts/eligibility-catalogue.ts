@@ -31,7 +31,7 @@ export const getEligibilityTexts = (language: EligibilityLanguage): EligibilityT
 export const getLanguageOfLocale = (locale: string): string => locale.split("-", 1)[0] ?? "";
 
 /** Returns the language of the first locale for which eligibility texts exist; English if there is none. */
-export function chooseEligibilityLanguage(locales: readonly string[]): EligibilityLanguage {
+export function chooseEligibilityTextLanguage(locales: readonly string[]): EligibilityLanguage {
   for (const locale of locales) {
     const found = eligibilityLanguages.find((language) => language === getLanguageOfLocale(locale));
     if (found !== undefined) return found;
@@ -43,7 +43,7 @@ export function chooseEligibilityLanguage(locales: readonly string[]): Eligibili
  * Describes the rules of a policy in the given language. Used if the merchant has written no summary of the
  * policy in this language.
  */
-export function createDefaultPolicySummary<Type extends keyof PolicyRulesByType>(
+export function generatePolicySummaryFromRules<Type extends keyof PolicyRulesByType>(
   type: Type,
   rules: PolicyRulesByType[Type],
   language: EligibilityLanguage,

@@ -5,11 +5,11 @@
 import { type SelectQueryBuilder, type Selectable, sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import type { ExportJobTable, Tables } from "#database/tables.ts";
-import { runAfterCommit, type DatabaseReader, type Transaction } from "#database/transaction.ts";
-import type { InProcessEvents } from "#foundation/events.ts";
+import { runAfterCommit, type DatabaseOrTransaction, type Transaction } from "#database/transaction.ts";
+import type { InProcessEventEmitter } from "#foundation/events.ts";
 import { createFailure } from "#foundation/failure.ts";
 import { createRequestBodyErrorDetail, requireNoInputFieldErrors } from "#foundation/faults.ts";
-import { createId, toDatabaseSafeId } from "#foundation/ids.ts";
+import { createId, blankIdWithForbiddenCharacters } from "#foundation/ids.ts";
 import type { ExportKind } from "./export-kinds.ts";
 
 export type ExportJobRow = Selectable<ExportJobTable>;
@@ -38,7 +38,7 @@ export const getExportExpiryTime = (now: Date): Date =>
 export interface ExportCommandContext {
   readonly merchantId: string;
   readonly now: Date;
-  readonly events: InProcessEvents;
+  readonly events: InProcessEventEmitter;
 }
 
 export interface NewExportJob {
@@ -117,7 +117,7 @@ async function requireFreeExport(transaction: Transaction, merchantId: string, n
   const merchant = await transaction
     .selectFrom("merchant")
     .select("id")
-    .where("id", "=", toDatabaseSafeId(merchantId))
+    .where("id", "=", blankIdWithForbiddenCharacters(merchantId))
     .forNoKeyUpdate()
     .executeTakeFirst();
   if (merchant === undefined) throw createFailure("merchant_not_found");
@@ -145,7 +145,7 @@ export interface ExportFilter {
  * or counts the rows.
  */
 export function buildExportJobSqlQuery(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   { merchantId, now }: ExportFilter,
 ): SelectQueryBuilder<Tables, "exportJob", { id: string }> {
   const list = reader.selectFrom("exportJob").select("exportJob.id").where("exportJob.expiresAt", ">", now);
@@ -154,13 +154,13 @@ export function buildExportJobSqlQuery(
 
 /** Finds an export by its id; null if the export does not exist, has expired or belongs to another merchant. */
 export async function findExportJob(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   id: string,
   filter: ExportFilter,
 ): Promise<ExportJobRow | null> {
   const found = await buildExportJobSqlQuery(reader, filter)
     .selectAll("exportJob")
-    .where("exportJob.id", "=", toDatabaseSafeId(id))
+    .where("exportJob.id", "=", blankIdWithForbiddenCharacters(id))
     .executeTakeFirst();
   return found ?? null;
 }
@@ -177,7 +177,7 @@ export async function cancelExportJob(
   const canceled = await transaction
     .updateTable("exportJob")
     .set({ status: "canceled", finishedAt: now })
-    .where("id", "=", toDatabaseSafeId(exportId))
+    .where("id", "=", blankIdWithForbiddenCharacters(exportId))
     .where("merchantId", "=", merchantId)
     .where("status", "in", ["queued", "running", "completed"])
     .where("expiresAt", ">", now)
@@ -230,7 +230,7 @@ export interface StoredExportChunk {
  * chunk.
  */
 export function findExportChunkAtByte(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   exportId: string,
   byte: number,
 ): Promise<StoredExportChunk | undefined> {

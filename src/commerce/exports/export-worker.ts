@@ -7,7 +7,7 @@ import { createDueWorkPoller } from "#database/due-work-poll.ts";
 import type { Log } from "#foundation/log.ts";
 import type { ExportJobRow } from "./export-jobs.ts";
 import {
-  claimExportJob,
+  claimDueExportJob,
   type ExportWriterOptions,
   postponeExportJob,
   releaseExportJob,
@@ -50,7 +50,7 @@ export function createExportWorker(options: ExportWorkerOptions): ExportWorker {
   let running: Promise<void> | undefined;
   const writeDueExports = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
-      const job = await claimExportJob(db, clock.now());
+      const job = await claimDueExportJob(db, clock.now());
       if (job === undefined) return;
       poll.noteWork();
       await takeTurn(options, job, stopping.signal);

@@ -9,7 +9,7 @@ import { gzip } from "node:zlib";
 import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import type { ReportQueryRunner } from "#database/read-only.ts";
-import { type DatabaseReader, runInTransaction } from "#database/transaction.ts";
+import { type DatabaseOrTransaction, runInTransaction } from "#database/transaction.ts";
 import type { Clock } from "#foundation/clock.ts";
 import { getCurrencyExponent } from "#foundation/money.ts";
 import {
@@ -45,7 +45,7 @@ export const exportLeaseMs = 60_000;
  * Takes a lease for this worker on the export job that has been due for the longest time. Returns undefined
  * if no job is due.
  */
-export async function claimExportJob(db: Database, now: Date): Promise<ExportJobRow | undefined> {
+export async function claimDueExportJob(db: Database, now: Date): Promise<ExportJobRow | undefined> {
   return runInTransaction(db, async (transaction) => {
     const { rows } = await sql<ExportJobRow>`
       update export_job set status = 'running', due_at = ${new Date(now.getTime() + exportLeaseMs)}::timestamptz
@@ -99,7 +99,7 @@ async function countRows(
  * waiting. The lease on the job was taken after the end of the export's period. A replica that shows the
  * lease therefore also contains all rows of the period.
  */
-async function requireCurrentReader(reader: DatabaseReader, { id }: ExportJobRow): Promise<void> {
+async function requireCurrentReader(reader: DatabaseOrTransaction, { id }: ExportJobRow): Promise<void> {
   const job = await reader.selectFrom("exportJob").select("status").where("id", "=", id).executeTakeFirst();
   if (job?.status === "queued" || job === undefined)
     throw new Error("The replica has not received the export yet.");

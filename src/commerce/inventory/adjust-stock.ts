@@ -19,7 +19,7 @@ import {
 import { reindexProducts } from "#commerce/catalog/change-catalog.ts";
 import { createFailure } from "#foundation/failure.ts";
 import type { MerchantCommandContext } from "#commerce/command-context.ts";
-import { toDatabaseSafeId } from "#foundation/ids.ts";
+import { blankIdWithForbiddenCharacters } from "#foundation/ids.ts";
 import {
   createInsufficientStockFailure,
   lockStockLevels,
@@ -140,7 +140,7 @@ async function lockProductOf(
     .selectFrom("product as p")
     .innerJoin("variant as v", "v.productId", "p.id")
     .select(["p.id", "p.status", "v.discontinued", "v.availableFrom"])
-    .where("v.id", "=", toDatabaseSafeId(variantId))
+    .where("v.id", "=", blankIdWithForbiddenCharacters(variantId))
     .where("v.merchantId", "=", context.merchantId)
     .forNoKeyUpdate("p")
     .executeTakeFirst();

@@ -2,8 +2,8 @@
 import { type SelectQueryBuilder, sql } from "kysely";
 import { timeToMicrosecondsSql } from "#database/sql-fragments.ts";
 import type { Tables } from "#database/tables.ts";
-import type { DatabaseReader } from "#database/transaction.ts";
-import { toDatabaseSafeId } from "#foundation/ids.ts";
+import type { DatabaseOrTransaction } from "#database/transaction.ts";
+import { blankIdWithForbiddenCharacters } from "#foundation/ids.ts";
 
 export type StockMovementReason =
   | "received"
@@ -43,7 +43,7 @@ export interface StockMovementRow {
  * rows.
  */
 export function buildStockMovementSqlQuery(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   { merchantId, variantId, reason, createdFrom, createdTo }: StockMovementFilter,
 ): SelectQueryBuilder<Tables, "stockMovement", StockMovementRow> {
   let list = reader
@@ -52,7 +52,8 @@ export function buildStockMovementSqlQuery(
     .select(["variantId", "delta", "onHandAfter", "reason", "note", "createdAt"])
     .select(timeToMicrosecondsSql("stock_movement.created_at").as("sortValue"));
   if (merchantId !== null) list = list.where("merchantId", "=", merchantId);
-  if (typeof variantId === "string") list = list.where("variantId", "=", toDatabaseSafeId(variantId));
+  if (typeof variantId === "string")
+    list = list.where("variantId", "=", blankIdWithForbiddenCharacters(variantId));
   if (typeof reason === "string") list = list.where("reason", "=", reason);
   if (createdFrom instanceof Date) list = list.where("createdAt", ">=", createdFrom);
   if (createdTo instanceof Date) list = list.where("createdAt", "<", createdTo);

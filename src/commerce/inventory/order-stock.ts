@@ -4,7 +4,7 @@
  */
 import type { Transaction } from "#database/transaction.ts";
 import {
-  findStockShortages,
+  releaseExpiredHoldsAndFindShortages,
   deleteStockHoldRows,
   type StockHoldsAndLockedStockLevels,
   lockAndReadStockHolds,
@@ -26,7 +26,7 @@ import {
  * the stock on hand; all other units stay reserved for the order. Returns the number of units that were
  * taken, by variant id.
  */
-export async function assignHeldStockToOrder(
+export async function convertHoldsToOrderStock(
   transaction: Transaction,
   context: StockCommandContext,
   { sessionId, note }: { readonly sessionId: string; readonly note: string },
@@ -59,7 +59,7 @@ type LinesWithNote<Line> = readonly [lines: readonly Line[], note: string];
  * Takes reserved units of an order from the stock on hand. If too few units of any variant are on hand, takes
  * nothing and returns the shortages; the caller must then refuse the request.
  */
-export async function allocateReservedStockToOrder(
+export async function takeReservedUnitsFromStock(
   transaction: Transaction,
   context: StockCommandContext,
   ...[lines, note]: LinesWithNote<VariantQuantity>
@@ -146,7 +146,11 @@ export async function reserveAvailableStockForOrder(
     holds: new Map(),
     levels: await lockStockLevels(transaction, context, [...wanted.keys()]),
   };
-  const found = await findStockShortages(transaction, context, { sessionId: null, wanted, held });
+  const found = await releaseExpiredHoldsAndFindShortages(transaction, context, {
+    sessionId: null,
+    wanted,
+    held,
+  });
   const shortages = found.shortages.filter(({ variantId }) => held.levels.has(variantId));
   const missing = new Map(shortages.map((short) => [short.variantId, short.wanted - short.available]));
   const promised = toVariantQuantityList(wanted).map(({ variantId, quantity }) => ({
@@ -174,7 +178,7 @@ export async function reserveStockForOrder(
     holds: new Map(),
     levels: await lockStockLevels(transaction, context, [...wanted.keys()]),
   };
-  const { levels, shortages } = await findStockShortages(transaction, context, {
+  const { levels, shortages } = await releaseExpiredHoldsAndFindShortages(transaction, context, {
     sessionId: null,
     wanted,
     held,

@@ -46,7 +46,7 @@ export async function replaceStockHolds(
 ): Promise<readonly StockShortage[]> {
   const wanted = sumQuantitiesOfEachVariant(lines);
   const held = await lockAndReadStockHolds(transaction, context, { sessionId, alsoLock: [...wanted.keys()] });
-  const { levels, shortages } = await findStockShortages(transaction, context, {
+  const { levels, shortages } = await releaseExpiredHoldsAndFindShortages(transaction, context, {
     sessionId,
     wanted,
     held,
@@ -109,7 +109,7 @@ interface StockDemand {
  * Returns the variants of which too few units are available. Before that, deletes expired stock holds of
  * these variants and checks again.
  */
-export async function findStockShortages(
+export async function releaseExpiredHoldsAndFindShortages(
   transaction: Transaction,
   context: StockCommandContext,
   { sessionId, wanted, held }: StockDemand,

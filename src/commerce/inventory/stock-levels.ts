@@ -159,7 +159,7 @@ export function sumQuantitiesOfEachVariant(lines: readonly VariantQuantity[]): M
   return quantities;
 }
 
-/** The values of a variant's stock level that the data of an error contains. */
+/** The stock level of a variant, as it is shown in the data of an error about too little stock. */
 export interface StockLevelInErrorDetails {
   readonly variantId: string;
   readonly onHand: number;

@@ -33,7 +33,7 @@ export interface SaveStockSettingsInput {
 const lowStockThresholdDefault = 5;
 
 /** The result of saving stock settings: whether any value has changed, and the changes of stock levels. */
-export interface SavedStockSettings {
+export interface SaveStockSettingsResult {
   readonly isChanged: boolean;
   /**
    * Changes of the stock levels that existed before this call. The caller must publish the events of these
@@ -50,7 +50,7 @@ export async function saveStockSettings(
   transaction: Transaction,
   context: MerchantCommandContext,
   settings: readonly SaveStockSettingsInput[],
-): Promise<SavedStockSettings> {
+): Promise<SaveStockSettingsResult> {
   const fresh = settings.filter(({ isNew }) => isNew);
   if (fresh.length > 0) await openStockLevels(transaction, context, fresh);
   const given = settings.filter(

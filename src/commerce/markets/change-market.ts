@@ -6,7 +6,7 @@
  */
 import { sql } from "kysely";
 import type { TaxRounding } from "#commerce/pricing/tax-amounts.ts";
-import type { Transaction } from "#database/transaction.ts";
+import type { DatabaseOrTransaction, Transaction } from "#database/transaction.ts";
 import {
   catalogBounds,
   findLocaleFaults,
@@ -29,12 +29,12 @@ import {
   reindexProducts,
 } from "#commerce/catalog/change-catalog.ts";
 import { createFailure } from "#foundation/failure.ts";
-import { createId, toDatabaseSafeId } from "#foundation/ids.ts";
-import { isTimeZone } from "#foundation/period.ts";
+import { createId, blankIdWithForbiddenCharacters } from "#foundation/ids.ts";
+import { isIanaTimeZoneName } from "#foundation/period.ts";
 import { type MerchantCommandContext, requireExpectedVersion } from "#commerce/command-context.ts";
 import {
   toMarketConflictDetail,
-  requireCountriesWithoutMarket,
+  requireCountriesNotInOtherMarket,
   saveMarketCountries,
 } from "./market-countries.ts";
 
@@ -76,7 +76,7 @@ export async function upsertMarket(
   const existing = await findMarket(transaction, context, input);
   if (existing !== undefined) requireExpectedVersion(toMarketConflictDetail(existing), input.expectedVersion);
   const marketId = existing?.id ?? createId("market", context.now.getTime());
-  await requireCountriesWithoutMarket(transaction, context, { marketId, countries: input.countries });
+  await requireCountriesNotInOtherMarket(transaction, context, { marketId, countries: input.countries });
   if (existing !== undefined && existing.currency !== input.currency)
     await requireNoPrices(transaction, existing);
   const isRowChanged =
@@ -101,7 +101,7 @@ function marketFaults(input: UpsertMarketInput): InputFieldErrors {
     ...getTextFieldErrors("/name", input.name, { max: catalogBounds.nameMax }),
     ...getCurrencyFieldErrors("/currency", input.currency),
     ...findLocaleFaults("/defaultLocale", input.defaultLocale),
-    ...(isTimeZone(input.timeZone)
+    ...(isIanaTimeZoneName(input.timeZone)
       ? []
       : [
           createRequestBodyErrorDetail(
@@ -132,7 +132,9 @@ async function findMarket(
     .selectFrom("market")
     .select(["id", "handle", "currency", "version"])
     .where("merchantId", "=", context.merchantId)
-    .where((row) => row.or([row("id", "=", toDatabaseSafeId(marketId ?? "")), row("handle", "=", handle)]))
+    .where((row) =>
+      row.or([row("id", "=", blankIdWithForbiddenCharacters(marketId ?? "")), row("handle", "=", handle)]),
+    )
     .execute();
   const withHandle = rows.find((row) => row.handle === handle);
   if (marketId === null || marketId === undefined) return withHandle;
@@ -256,16 +258,16 @@ interface MarketScope {
  * failure if the merchant has no market with this id.
  */
 export async function requireMarket(
-  transaction: Transaction,
-  context: MerchantCommandContext,
+  reader: DatabaseOrTransaction,
+  context: Pick<MerchantCommandContext, "merchantId">,
   marketId: string,
 ): Promise<MarketScope> {
-  const rows = await transaction
+  const rows = await reader
     .selectFrom("market")
     .leftJoin("marketCountry", "marketCountry.marketId", "market.id")
     .select(["market.id", "market.currency", "marketCountry.country"])
     .where("market.merchantId", "=", context.merchantId)
-    .where("market.id", "=", toDatabaseSafeId(marketId))
+    .where("market.id", "=", blankIdWithForbiddenCharacters(marketId))
     .execute();
   const [first] = rows;
   if (first === undefined)

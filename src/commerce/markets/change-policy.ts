@@ -19,13 +19,13 @@ import {
   createRequestBodyErrorDetail,
   type InputFieldErrors,
   getIntegerFieldErrors,
-  getUniqueListErrors,
+  getListLengthAndDuplicateErrors,
   type IntegerFieldRule,
   getDuplicateEntryErrors,
   requireNoInputFieldErrors,
 } from "#foundation/faults.ts";
 import { lockMerchantCatalog, incrementCatalogVersion } from "#commerce/catalog/change-catalog.ts";
-import { createId, toDatabaseSafeId } from "#foundation/ids.ts";
+import { createId, blankIdWithForbiddenCharacters } from "#foundation/ids.ts";
 import { type MerchantCommandContext, requireExpectedVersion } from "#commerce/command-context.ts";
 import { createFailure } from "#foundation/failure.ts";
 import { amountMinorMax } from "#foundation/money.ts";
@@ -246,7 +246,11 @@ function excludedFaults({
 }: PartialRules<ReturnRules>): InputFieldErrors {
   const countries = excludedCountries ?? [];
   return [
-    ...getUniqueListErrors(at("excludedCategoryIds"), excludedCategoryIds, ruleBounds.excludedCategories.max),
+    ...getListLengthAndDuplicateErrors(
+      at("excludedCategoryIds"),
+      excludedCategoryIds,
+      ruleBounds.excludedCategories.max,
+    ),
     ...getListLengthErrors(at("excludedCountries"), countries, ruleBounds.excludedCountries),
     ...countries.flatMap((country, index) =>
       getCountryFieldErrors(`${at("excludedCountries")}/${index}`, country),
@@ -310,7 +314,7 @@ async function requireKnownCategories(
   if (ids.length === 0) return;
   const { rows } = await sql<{ id: string }>`
     select id from category where merchant_id = ${merchantId}
-    and id = any(${ids.map(toDatabaseSafeId)}::text[])`.execute(transaction);
+    and id = any(${ids.map(blankIdWithForbiddenCharacters)}::text[])`.execute(transaction);
   const found = new Set(rows.map(({ id }) => id));
   const missing = ids.flatMap((id, index) =>
     found.has(id)

@@ -2,7 +2,7 @@
 import { sql } from "kysely";
 import type { MerchantCommandContext } from "#commerce/command-context.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { createFailure, type FailureConflictDetail } from "#foundation/failure.ts";
+import { createFailure, type ConflictErrorDetails } from "#foundation/failure.ts";
 import { createRequestBodyErrorDetail } from "#foundation/faults.ts";
 
 interface MarketCountries {
@@ -11,7 +11,7 @@ interface MarketCountries {
 }
 
 /** Throws if a country already belongs to another market of the merchant. */
-export async function requireCountriesWithoutMarket(
+export async function requireCountriesNotInOtherMarket(
   transaction: Transaction,
   context: MerchantCommandContext,
   { marketId, countries }: MarketCountries,
@@ -70,6 +70,6 @@ export function toMarketConflictDetail(
   { id, version }: { readonly id: string; readonly version: number },
   reason: string | null = null,
   data: Readonly<Record<string, unknown>> = {},
-): FailureConflictDetail {
+): ConflictErrorDetails {
   return { resource: "market", id, currentStatus: null, currentVersion: version, reason, data };
 }

@@ -7,10 +7,10 @@
  * How a buyer's request is decided: approved at once (immediate), decided by the merchant (request), or not
  * possible (none).
  */
-export type AfterSalesRequestHandling = "immediate" | "request" | "none";
+export type BuyerRequestApprovalMode = "immediate" | "request" | "none";
 
 export interface CancellationRules {
-  readonly mode: AfterSalesRequestHandling;
+  readonly mode: BuyerRequestApprovalMode;
   /**
    * Time in which a buyer can cancel, in minutes from the time of the order; null if this time ends when
    * packing begins.
@@ -22,7 +22,7 @@ export interface CancellationRules {
 export type ReturnMethod = "mail" | "store" | "pickup" | "keep_item";
 
 export interface ReturnRules {
-  readonly mode: AfterSalesRequestHandling;
+  readonly mode: BuyerRequestApprovalMode;
   /**
    * Length of the return window in days after delivery. The window ends at the end of its last day in the
    * market's time zone. Null if there is no time limit.

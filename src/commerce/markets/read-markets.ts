@@ -1,7 +1,7 @@
 /** Reads markets with their countries, tax rates, delivery methods and policies. */
 import { type Selectable, sql } from "kysely";
 import type { LocalizedTextMap } from "#commerce/catalog/read-products.ts";
-import type { DatabaseReader } from "#database/transaction.ts";
+import type { DatabaseOrTransaction } from "#database/transaction.ts";
 import type { DeliveryMethodTable, MarketTable, PolicyTable, TaxRateTable } from "#database/tables.ts";
 
 export type MarketRow = Selectable<MarketTable> & { readonly countries: string[] };
@@ -17,7 +17,10 @@ export type MerchantPolicyRow = Selectable<PolicyTable>;
  * Loads the markets of several merchants, oldest market first. The countries of a market are in the
  * merchant's order, the main country first.
  */
-export function findMarkets(reader: DatabaseReader, merchantIds: readonly string[]): Promise<MarketRow[]> {
+export function findMarkets(
+  reader: DatabaseOrTransaction,
+  merchantIds: readonly string[],
+): Promise<MarketRow[]> {
   return reader
     .selectFrom("market as m")
     .selectAll("m")
@@ -34,7 +37,10 @@ export function findMarkets(reader: DatabaseReader, merchantIds: readonly string
     .execute();
 }
 
-export const findTaxRates = (reader: DatabaseReader, marketIds: readonly string[]): Promise<TaxRateRow[]> =>
+export const findTaxRates = (
+  reader: DatabaseOrTransaction,
+  marketIds: readonly string[],
+): Promise<TaxRateRow[]> =>
   reader
     .selectFrom("taxRate")
     .select(["id", "merchantId", "marketId", "country", "regionCode", "taxClass", "name"])
@@ -52,7 +58,7 @@ export const findTaxRates = (reader: DatabaseReader, marketIds: readonly string[
     .execute();
 
 export const findDeliveryMethods = (
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   marketIds: readonly string[],
 ): Promise<DeliveryMethodRow[]> =>
   reader
@@ -65,7 +71,7 @@ export const findDeliveryMethods = (
 
 /** Returns the names of delivery methods: for each id of a delivery method, a map from locale to name. */
 export async function findDeliveryMethodNames(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   ids: readonly string[],
 ): Promise<Map<string, LocalizedTextMap>> {
   const rows = await reader
@@ -77,7 +83,7 @@ export async function findDeliveryMethodNames(
 }
 
 export const findMerchantPolicies = (
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   merchantIds: readonly string[],
 ): Promise<MerchantPolicyRow[]> =>
   reader

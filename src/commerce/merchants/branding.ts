@@ -4,7 +4,7 @@
  */
 import { type Selectable, sql } from "kysely";
 import type { MerchantBrandingTable } from "#database/tables.ts";
-import type { DatabaseReader, Transaction } from "#database/transaction.ts";
+import type { DatabaseOrTransaction, Transaction } from "#database/transaction.ts";
 import { createFailure } from "#foundation/failure.ts";
 import {
   createRequestBodyErrorDetail,
@@ -12,7 +12,7 @@ import {
   getTextFieldErrors,
   requireNoInputFieldErrors,
 } from "#foundation/faults.ts";
-import { findReturnUrlFaults } from "#commerce/checkout/session-page.ts";
+import { findCheckoutReturnUrlFaults } from "#commerce/checkout/session-page.ts";
 import { brandColorFormat } from "./brand-color.ts";
 import { decodeMerchantLogoFile, type MerchantLogoFile, type LogoFileType, logoTypes } from "./logo-file.ts";
 
@@ -47,7 +47,7 @@ const columns = [
  * without a branding are left out.
  */
 export async function findMerchantBrandings(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   merchantIds: readonly string[],
 ): Promise<Map<string, MerchantBrandingRow>> {
   const rows = await reader
@@ -60,7 +60,7 @@ export async function findMerchantBrandings(
 
 /** Returns the content of a logo file; undefined if no merchant has a logo with this hash. */
 export async function findMerchantLogoByHash(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   hash: string,
 ): Promise<{ readonly logo: Buffer; readonly logoType: LogoFileType } | undefined> {
   const row = await reader
@@ -150,7 +150,7 @@ function findBrandingFaults(
     ]),
     ...urlFields.flatMap((field) => {
       const url = texts[field];
-      return typeof url === "string" ? findReturnUrlFaults(`/${field}`, url) : [];
+      return typeof url === "string" ? findCheckoutReturnUrlFaults(`/${field}`, url) : [];
     }),
   ];
 }

@@ -9,11 +9,11 @@ import type { CartCommandContext } from "#commerce/carts/change-cart.ts";
 import type { ExpectedVersionInput } from "#commerce/carts/cart-status.ts";
 import { runInTransaction, type Transaction } from "#database/transaction.ts";
 import { createFailure, Failure } from "#foundation/failure.ts";
-import type { InProcessEvents } from "#foundation/events.ts";
+import type { InProcessEventEmitter } from "#foundation/events.ts";
 import type { Database } from "#database/connect.ts";
 import type { EncryptionKeyring } from "#foundation/encryption.ts";
-import { type EventSubjectRenderFunction, runFunctionAndInsertOutboxEvents } from "#webhooks/outbox.ts";
-import { toDatabaseSafeId } from "#foundation/ids.ts";
+import { type EventSubjectRenderer, runFunctionAndInsertOutboxEvents } from "#webhooks/outbox.ts";
+import { blankIdWithForbiddenCharacters } from "#foundation/ids.ts";
 import type { OrderCancellationRecord, CancellationRequest, OrderAggregate } from "./order-aggregate.ts";
 import type { OrderActor, OrderStatus } from "./order-states.ts";
 import { findOrders, isOrderOfOtherBuyer, type OrderPartKind, orderPartTables } from "./find-orders.ts";
@@ -50,7 +50,7 @@ export interface OrderColumnUpdate {
   readonly shippingReducedMinor?: number;
 }
 
-export interface OrderChangeOutcome extends OrderColumnUpdate {
+export interface OrderColumnUpdateAndEvents extends OrderColumnUpdate {
   /**
    * Events to publish, in this order. For every event except `order.updated`, an entry is also added to the
    * order's timeline.
@@ -62,7 +62,7 @@ export interface OrderChangeOutcome extends OrderColumnUpdate {
  * Does the work of an order change. Writes the order's parts (lines, fulfillments, payments, returns), and
  * returns the values to set in the order's row. Returns null if the order stays unchanged.
  */
-export type OrderChangeFunction = (order: OrderAggregate) => Promise<OrderChangeOutcome | null>;
+export type OrderChangeFunction = (order: OrderAggregate) => Promise<OrderColumnUpdateAndEvents | null>;
 
 export interface OrderChangeRequest {
   readonly target: OrderIdAndExpectedVersion;
@@ -74,14 +74,18 @@ export interface OrderChangeRequest {
   readonly work: OrderChangeFunction;
 }
 
-export async function changeOrder(
+export async function lockOrderAndApplyChange(
   transaction: Transaction,
   context: OrderCommandContext,
   { target, requireState, work }: OrderChangeRequest,
 ): Promise<OrderAggregate> {
   const order = await lockOrder(transaction, context, target.orderId);
   requireState?.(order);
-  return changeLockedOrder(transaction, context, { order, expectedVersion: target.expectedVersion, work });
+  return applyChangeToLockedOrder(transaction, context, {
+    order,
+    expectedVersion: target.expectedVersion,
+    work,
+  });
 }
 
 /**
@@ -96,7 +100,7 @@ export async function lockOrder(
   const locked = await transaction
     .selectFrom("salesOrder")
     .select("id")
-    .where("id", "=", toDatabaseSafeId(orderId))
+    .where("id", "=", blankIdWithForbiddenCharacters(orderId))
     .where("merchantId", "=", context.merchantId)
     .forNoKeyUpdate()
     .executeTakeFirst();
@@ -118,7 +122,7 @@ export async function findOrderIdOfOrderPart(
   { part, id }: { readonly part: OrderPartKind; readonly id: string },
 ): Promise<string> {
   const { rows } = await sql<{ orderId: string | null }>`
-    select order_id from ${sql.table(orderPartTables[part])} where id = ${toDatabaseSafeId(id)}
+    select order_id from ${sql.table(orderPartTables[part])} where id = ${blankIdWithForbiddenCharacters(id)}
     and merchant_id = ${merchantId}`.execute(transaction);
   const orderId = rows[0]?.orderId;
   if (orderId === null || orderId === undefined) throw createFailure("resource_not_found");
@@ -134,7 +138,7 @@ export interface LockedOrderAndChangeFunction extends ExpectedVersionInput {
  * Changes an order that the caller has locked. Within one transaction, this function may be called only once
  * for the same order.
  */
-export async function changeLockedOrder(
+export async function applyChangeToLockedOrder(
   transaction: Transaction,
   context: OrderCommandContext,
   { order, expectedVersion, work }: LockedOrderAndChangeFunction,
@@ -148,7 +152,7 @@ export async function changeLockedOrder(
 async function saveOrder(
   transaction: Transaction,
   context: OrderCommandContext,
-  { order, outcome }: { readonly order: OrderAggregate; readonly outcome: OrderChangeOutcome },
+  { order, outcome }: { readonly order: OrderAggregate; readonly outcome: OrderColumnUpdateAndEvents },
 ): Promise<OrderAggregate> {
   await insertOrderTimelineEntries(transaction, context, { orderId: order.id, events: outcome.events });
   const read = (await findOrders(transaction, [order.id])).get(order.id);
@@ -168,7 +172,7 @@ async function saveOrder(
 
 function applyOutcome(
   order: OrderAggregate,
-  outcome: OrderChangeOutcome,
+  outcome: OrderColumnUpdateAndEvents,
   { now }: OrderCommandContext,
 ): OrderAggregate {
   const {
@@ -218,21 +222,21 @@ async function writeOrder(transaction: Transaction, order: OrderAggregate): Prom
  * Services that this service needs to change orders without an API request, for example after an answer of
  * the payment provider.
  */
-export interface SystemOrderChangeServices {
+export interface ServicesForSystemOrderChanges {
   readonly db: Database;
   readonly now: Date;
   readonly keyring: EncryptionKeyring;
   readonly publicUrl: string;
-  readonly render: EventSubjectRenderFunction;
+  readonly render: EventSubjectRenderer;
   readonly reindex: (transaction: Transaction, productIds: readonly string[], now: Date) => Promise<void>;
-  readonly events: InProcessEvents;
+  readonly events: InProcessEventEmitter;
 }
 
 const systemCause = { operationId: null, actor: "system", requestId: null } as const;
 
 /** Runs an order change in a new transaction, with `system` as the actor. */
-export function changeOrderAsSystem<Changed>(
-  services: SystemOrderChangeServices,
+export function runOrderChangeAsSystem<Changed>(
+  services: ServicesForSystemOrderChanges,
   merchantId: string,
   work: (transaction: Transaction, context: OrderCommandContext) => Promise<Changed>,
 ): Promise<Changed> {
@@ -267,13 +271,13 @@ interface OrderPartChange {
   readonly work: OrderChangeFunction;
 }
 
-export async function changeOrderByPartId(
+export async function lockAndChangeOrderOfPart(
   transaction: Transaction,
   context: OrderCommandContext,
   { orderId, work }: OrderPartChange,
 ): Promise<OrderAggregate> {
   try {
-    return await changeOrder(transaction, context, { target: { orderId }, work });
+    return await lockOrderAndApplyChange(transaction, context, { target: { orderId }, work });
   } catch (error) {
     if (error instanceof Failure && error.code === "order_not_found")
       throw createFailure("resource_not_found");

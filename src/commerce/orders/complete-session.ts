@@ -16,9 +16,9 @@ import { lockOpenCheckoutSessionPayment } from "#commerce/payments/payment-rows.
 import { processDueRows } from "#database/due-rows.ts";
 import type { Transaction } from "#database/transaction.ts";
 import {
-  changeOrderAsSystem,
+  runOrderChangeAsSystem,
   type OrderCommandContext,
-  type SystemOrderChangeServices,
+  type ServicesForSystemOrderChanges,
 } from "./change-order.ts";
 import { placeOrder, toOrderPayment } from "./place-order.ts";
 
@@ -41,7 +41,7 @@ export interface CompleteCheckoutSessionInput extends ExpectedVersionInput {
   readonly sessionId: string;
 }
 
-export async function completeCheckoutSession(
+export async function completeCheckoutSessionAndPlaceOrder(
   transaction: Transaction,
   context: OrderCommandContext,
   input: CompleteCheckoutSessionInput,
@@ -61,7 +61,7 @@ export async function completeCheckoutSession(
 
 /** Places the orders of submitted checkout sessions with a total of 0, and returns their number. */
 export function placeOrdersOfFreeCheckouts(
-  services: SystemOrderChangeServices & { readonly signal?: AbortSignal | undefined },
+  services: ServicesForSystemOrderChanges & { readonly signal?: AbortSignal | undefined },
 ): Promise<number> {
   const { db, signal } = services;
   return processDueRows({
@@ -76,7 +76,7 @@ export function placeOrdersOfFreeCheckouts(
         .limit(rowsMax)
         .execute(),
     handle: ({ id, merchantId }) =>
-      changeOrderAsSystem(services, merchantId, (transaction, context) =>
+      runOrderChangeAsSystem(services, merchantId, (transaction, context) =>
         placeFreeCheckout(transaction, context, id),
       ),
     signal,

@@ -19,7 +19,7 @@ export interface EligibilityReason<Code extends string = string> {
 export const eligibilityDecisions = ["allowed", "request_required", "denied"] as const;
 export type EligibilityDecision = (typeof eligibilityDecisions)[number];
 
-export function decideEligibility(reasons: readonly EligibilityReason[]): EligibilityDecision {
+export function decideEligibilityFromReasons(reasons: readonly EligibilityReason[]): EligibilityDecision {
   if (reasons.length === 0) return "allowed";
   return reasons.some(({ blocking }) => blocking) ? "denied" : "request_required";
 }
@@ -44,7 +44,7 @@ const answerMinutesMax = 15;
  * earliest of those `instants` (in milliseconds since 1970) that are later than `now`, but at most 15 minutes
  * after `now`.
  */
-export function calculateEligibilityExpiry(now: Date, instants: readonly number[]): string {
+export function calculateEligibilityAnswerExpiry(now: Date, instants: readonly number[]): string {
   const at = now.getTime();
   return new Date(
     Math.min(at + answerMinutesMax * 60_000, ...instants.filter((instant) => instant > at)),

@@ -1,9 +1,9 @@
 /** Finds orders by id, the order of a part (for example a payment), and payments and refunds without an order. */
 import { type RawBuilder, sql } from "kysely";
-import type { DatabaseReader } from "#database/transaction.ts";
+import type { DatabaseOrTransaction } from "#database/transaction.ts";
 import { formatUtcTimeSql } from "#database/sql-fragments.ts";
 import { createPaddedInClauseTemplate, prepareStatementTemplate } from "#database/prepared-template.ts";
-import { toDatabaseSafeId } from "#foundation/ids.ts";
+import { blankIdWithForbiddenCharacters } from "#foundation/ids.ts";
 import type { BuyerRepresentedByCaller } from "#commerce/carts/cart-status.ts";
 import type { OrderAggregate, OrderPayment, OrderRefund } from "./order-aggregate.ts";
 import type { OrderActor } from "./order-states.ts";
@@ -20,12 +20,12 @@ export interface MerchantAndOrderOfOrderPart {
  * does not exist. The caller must check that the part belongs to the caller's merchant.
  */
 export async function findMerchantAndOrderOfOrderPart(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   { part, id }: { readonly part: OrderPartKind; readonly id: string },
 ): Promise<MerchantAndOrderOfOrderPart | undefined> {
   const { rows } =
     await sql<MerchantAndOrderOfOrderPart>`select merchant_id, order_id from ${sql.table(orderPartTables[part])}
-      where id = ${toDatabaseSafeId(id)}`.execute(reader);
+      where id = ${blankIdWithForbiddenCharacters(id)}`.execute(reader);
   return rows[0];
 }
 
@@ -34,7 +34,7 @@ export async function findMerchantAndOrderOfOrderPart(
  * such a payment has not become an order.
  */
 export async function findPaymentsWithoutOrder(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   ids: readonly string[],
 ): Promise<Map<string, PaymentView>> {
   const { rows } = await sql<
@@ -44,7 +44,9 @@ export async function findPaymentsWithoutOrder(
     refunded_minor, failure_code,
       ${formatUtcTimeSql(sql`disputed_at`)} as disputed_at, dispute_reason, version, ${formatUtcTimeSql(sql`created_at`)} as
       created_at, ${formatUtcTimeSql(sql`updated_at`)} as updated_at
-    from payment where id = any(${ids.map(toDatabaseSafeId)}::text[]) and order_id is null`.execute(reader);
+    from payment where id = any(${ids.map(blankIdWithForbiddenCharacters)}::text[]) and order_id is null`.execute(
+    reader,
+  );
   return new Map(rows.map((payment) => [payment.id, toPaymentView(payment, { ...payment, orderId: null })]));
 }
 
@@ -53,14 +55,16 @@ export async function findPaymentsWithoutOrder(
  * payment that succeeded too late to place an order.
  */
 export async function findRefundsWithoutOrder(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   ids: readonly string[],
 ): Promise<Map<string, RefundView>> {
   const { rows } = await sql<OrderRefund & { readonly currency: string }>`
     select id, payment_id, return_id, status, amount_minor, currency, reason, note, lines, shipping_minor,
     version,
       ${formatUtcTimeSql(sql`created_at`)} as created_at, ${formatUtcTimeSql(sql`updated_at`)} as updated_at
-    from refund where id = any(${ids.map(toDatabaseSafeId)}::text[]) and order_id is null`.execute(reader);
+    from refund where id = any(${ids.map(blankIdWithForbiddenCharacters)}::text[]) and order_id is null`.execute(
+    reader,
+  );
   return new Map(
     rows.map((refund) => [refund.id, toRefundView(refund, { currency: refund.currency, orderId: null })]),
   );
@@ -97,7 +101,7 @@ export function isOrderOfOtherBuyer(
  * right merchant.
  */
 export async function findOrders(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   ids: readonly string[],
 ): Promise<Map<string, OrderAggregate>> {
   const list = createPaddedInClauseTemplate(ids);
@@ -232,7 +236,7 @@ const aggregate = sql<OrderAggregate>`json_build_object(
  * payment has failed.
  */
 export async function findCheckoutSessionPaymentFailureCodes(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   sessionIds: readonly string[],
 ): Promise<Map<string, string>> {
   const { rows } = await sql<{ sessionId: string; failureCode: string | null }>`

@@ -4,8 +4,8 @@
  */
 import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
 import type { Tables } from "#database/tables.ts";
-import type { DatabaseReader } from "#database/transaction.ts";
-import { getLowestIdAtTime, type IdKind, toDatabaseSafeId } from "#foundation/ids.ts";
+import type { DatabaseOrTransaction } from "#database/transaction.ts";
+import { getLowestIdAtTime, type IdKind, blankIdWithForbiddenCharacters } from "#foundation/ids.ts";
 import type { BuyerRepresentedByCaller } from "#commerce/carts/cart-status.ts";
 import { createBuyerOwnershipSqlConditions } from "#commerce/carts/find-carts.ts";
 import { type OrderPartKind, orderPartTables } from "./find-orders.ts";
@@ -71,7 +71,8 @@ const conditionsOf = (filter: OrderFilter): readonly RawBuilder<boolean>[] =>
     [filter.returnStatus, (status: unknown) => sql<boolean>`sales_order.return_status = ${status}`] as const,
     [
       filter.number,
-      (number: unknown) => sql<boolean>`sales_order.number = ${toDatabaseSafeId(String(number))}`,
+      (number: unknown) =>
+        sql<boolean>`sales_order.number = ${blankIdWithForbiddenCharacters(String(number))}`,
     ] as const,
     [
       filter.marketIds,
@@ -103,7 +104,7 @@ const conditionsOf = (filter: OrderFilter): readonly RawBuilder<boolean>[] =>
  * limit, or counts the rows.
  */
 export function buildOrderIdSqlQuery(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   filter: OrderFilter,
 ): SelectQueryBuilder<Tables, "salesOrder", { id: string; totalMinor: number }> {
   let list = reader.selectFrom("salesOrder").select(["salesOrder.id", "salesOrder.totalMinor"]);
@@ -147,7 +148,7 @@ export interface OrderPartIdAndOrderId {
  * a range of ids.
  */
 export function buildOrderPartIdSqlQuery(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   { part, merchantId, status, createdFrom, createdTo }: OrderPartFilter,
 ): SelectQueryBuilder<Tables & { part: PartTable }, "part", OrderPartIdAndOrderId> {
   const lowest = (at: Date): string => getLowestIdAtTime(idKinds[part], at.getTime());

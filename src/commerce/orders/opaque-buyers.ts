@@ -4,7 +4,7 @@
  */
 import { createHash, createHmac } from "node:crypto";
 import { type RawBuilder, sql } from "kysely";
-import type { DatabaseReader } from "#database/transaction.ts";
+import type { DatabaseOrTransaction } from "#database/transaction.ts";
 import type { OrderAggregate } from "./order-aggregate.ts";
 
 const prefix = "byr_";
@@ -41,7 +41,7 @@ export interface MerchantAndOpaqueBuyerReference {
  * function, so the condition computes the HMAC with two calls of sha256 (RFC 2104).
  */
 export async function createOpaqueBuyerReferenceSqlCondition(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   { merchantId, reference }: MerchantAndOpaqueBuyerReference,
 ): Promise<RawBuilder<boolean>> {
   const merchant = await reader

@@ -14,7 +14,7 @@ import {
   createFailure,
   type Failure,
   type FailureCode,
-  type FailureConflictDetail,
+  type ConflictErrorDetails,
 } from "#foundation/failure.ts";
 import { amountMinorMax } from "#foundation/money.ts";
 import { formatCountWithNoun } from "#foundation/text.ts";
@@ -62,15 +62,15 @@ export function requireKnownOrderLines(
  * The number of units of an order line that a command may select at most, and the reasons why the command may
  * not select more units.
  */
-export interface OrderLineSelectionLimit<Reason extends { readonly code: string }> {
+export interface SelectableOrderLineQuantity<Reason extends { readonly code: string }> {
   readonly lineId: string;
   readonly quantity: number;
   readonly reasons: readonly Reason[];
 }
 
-export interface OrderLineSelectionCheck<Reason extends { readonly code: string }> {
+export interface OrderLineQuantitiesToCheck<Reason extends { readonly code: string }> {
   readonly lines: readonly OrderLineIdAndQuantity[];
-  readonly selectable: readonly OrderLineSelectionLimit<Reason>[];
+  readonly selectable: readonly SelectableOrderLineQuantity<Reason>[];
   /** Reason of the failure if none of the refused lines has a reason of its own. */
   readonly reason: string;
   readonly message: string;
@@ -82,7 +82,7 @@ export interface OrderLineSelectionCheck<Reason extends { readonly code: string 
  */
 export function requireOrderLineSelectionWithinLimits<Reason extends { readonly code: string }>(
   order: OrderAggregate,
-  selection: OrderLineSelectionCheck<Reason>,
+  selection: OrderLineQuantitiesToCheck<Reason>,
 ): void {
   const there = new Map(selection.selectable.map((line) => [line.lineId, line]));
   const short = selection.lines.flatMap(({ lineId, quantity }, index) => {
@@ -155,7 +155,7 @@ export function createOrderConflictFailure(
 export function toOrderConflictDetail(
   order: OrderAggregate,
   { reason = null, data = {} }: Omit<OrderConflictFailureOptions, "message"> = {},
-): FailureConflictDetail {
+): ConflictErrorDetails {
   return {
     resource: "order",
     id: order.id,

@@ -5,8 +5,8 @@
 import { requireNoInputFieldErrors, getTextFieldErrors } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
 import {
-  changeOrder,
-  type OrderChangeOutcome,
+  lockOrderAndApplyChange,
+  type OrderColumnUpdateAndEvents,
   type OrderIdAndExpectedVersion,
   type OrderCommandContext,
 } from "./change-order.ts";
@@ -38,13 +38,16 @@ export function confirmOrder(
   });
 }
 
-export function holdOrder(
+export function putOrderOnHold(
   transaction: Transaction,
   context: OrderCommandContext,
   input: HoldOrderInput,
 ): Promise<OrderAggregate> {
   requireNoInputFieldErrors(getTextFieldErrors("/reason", input.reason, { max: holdReasonLengthMax }));
-  const outcome: OrderChangeOutcome = { holdReason: input.reason, events: [{ type: "order.on_hold" }] };
+  const outcome: OrderColumnUpdateAndEvents = {
+    holdReason: input.reason,
+    events: [{ type: "order.on_hold" }],
+  };
   return changeStatus(transaction, context, { target: input, name: "hold", outcome });
 }
 
@@ -63,7 +66,7 @@ export function releaseOrderHold(
 interface OrderTransition {
   readonly target: OrderIdAndExpectedVersion;
   readonly name: keyof typeof orderTransitions;
-  readonly outcome: OrderChangeOutcome;
+  readonly outcome: OrderColumnUpdateAndEvents;
 }
 
 function changeStatus(
@@ -72,7 +75,7 @@ function changeStatus(
   { target, name, outcome }: OrderTransition,
 ): Promise<OrderAggregate> {
   const { from, to } = orderTransitions[name];
-  return changeOrder(transaction, context, {
+  return lockOrderAndApplyChange(transaction, context, {
     target,
     requireState: (order) => {
       if (order.status === from) return;

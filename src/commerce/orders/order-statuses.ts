@@ -59,7 +59,7 @@ export function computeOutstandingAmountMinor(
 }
 
 /** Returns the part of a payment's authorized amount that was neither captured nor voided. */
-export function computeAuthorizedAmountMinor({
+export function computeRemainingAuthorizedAmountMinor({
   amountMinor,
   capturedMinor,
   voidedMinor,
@@ -163,7 +163,10 @@ function statusOf(
 
 type Fulfilled = Pick<OrderAggregate, "fulfillments">;
 
-export function countUnitsInFulfillments(fulfillments: OrderAggregate["fulfillments"], id: string): number {
+export function countUnitsInNonReplacementFulfillments(
+  fulfillments: OrderAggregate["fulfillments"],
+  id: string,
+): number {
   const lines = fulfillments
     .filter(({ returnId }) => returnId === null)
     .flatMap((fulfillment) => fulfillment.lines);
@@ -183,7 +186,7 @@ function unitsAt(
   { id }: OrderLine,
   statuses: ReadonlySet<FulfillmentStatus>,
 ): number {
-  return countUnitsInFulfillments(
+  return countUnitsInNonReplacementFulfillments(
     fulfillments.filter(({ status }) => statuses.has(status)),
     id,
   );
@@ -238,7 +241,7 @@ function missedUnits({ refunds, returns }: Refunded, { id }: OrderLine): number 
  * Counts the units of an order line that must not be sent, because they were refunded without being
  * delivered. Refunded units in transit are left out, because they have already been sent.
  */
-export function countRefundedUnitsNotToSend(order: Refunded, line: OrderLine): number {
+export function countRefundedUnitsExcludedFromShipping(order: Refunded, line: OrderLine): number {
   return (
     countUnitsRefundedBeforeLoss(order, line) +
     Math.max(0, countRefundedUndeliveredUnits(order, line) - unitsAt(order, line, underwayStatuses))

@@ -134,7 +134,7 @@ function parcelsOf(
  * after its expected delivery; if the delivery has failed, at once. Null if all sent parcels of the line were
  * delivered, or none was sent.
  */
-export function calculateOrderLineLossTime(
+export function calculateParcelLossTimeOfLine(
   order: Pick<OrderAggregate, "fulfillments">,
   line: Pick<OrderLine, "id">,
 ): string | null {

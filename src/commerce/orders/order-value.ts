@@ -9,7 +9,7 @@ import type {
   OrderLine,
 } from "./order-aggregate.ts";
 import {
-  computeAuthorizedAmountMinor,
+  computeRemainingAuthorizedAmountMinor,
   computeNetCapturedAmountMinor,
   countLostUnitsWithoutReservedStock,
   getUncanceledQuantity,
@@ -123,7 +123,7 @@ export function computeValueOfOrderLineUnitsMinor(
 ): number {
   return Math.min(
     totalMinor - reducedMinor,
-    calculateLineAmountShareOfUnits({
+    calculateLineAmountOfUnits({
       amountMinor: totalMinor,
       ordered,
       gone: canceled + refunded,
@@ -188,7 +188,7 @@ export function computeUncapturedAmountMinor(payment: OrderAggregate["payments"]
     (sum, { kind, amountMinor }) => (kind === "capture" || kind === "void" ? sum + amountMinor : sum),
     0,
   );
-  return Math.max(0, computeAuthorizedAmountMinor(payment) - isAsked);
+  return Math.max(0, computeRemainingAuthorizedAmountMinor(payment) - isAsked);
 }
 
 /**
@@ -224,8 +224,8 @@ function cutsOf(
 }
 
 /**
- * Input of `calculateLineAmountShareOfUnits`: a number of units, with the amount and the number of ordered
- * units of their line.
+ * Input of `calculateLineAmountOfUnits`: a number of units, with the amount and the number of ordered units
+ * of their line.
  */
 interface Portion {
   readonly amountMinor: number;
@@ -241,7 +241,7 @@ interface Portion {
  * amount of the first `gone` + `quantity` units minus the amount of the first `gone` units. So the shares add
  * up to the amount of the line, however the units are divided.
  */
-export function calculateLineAmountShareOfUnits({ amountMinor, ordered, gone, quantity }: Portion): number {
+export function calculateLineAmountOfUnits({ amountMinor, ordered, gone, quantity }: Portion): number {
   const upTo = (units: number): bigint => (BigInt(amountMinor) * BigInt(units)) / BigInt(ordered);
   return Number(upTo(gone + quantity) - upTo(gone));
 }

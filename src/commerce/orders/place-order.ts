@@ -13,7 +13,7 @@ import {
   saveCheckoutSession,
   publishCheckoutSessionEvent,
 } from "#commerce/checkout/change-session.ts";
-import { assignHeldStockToOrder } from "#commerce/inventory/order-stock.ts";
+import { convertHoldsToOrderStock } from "#commerce/inventory/order-stock.ts";
 import type { PaymentRow } from "#commerce/payments/payment-rows.ts";
 import { redeemPromotionUses } from "#commerce/promotions/promotion-uses.ts";
 import type { Transaction } from "#database/transaction.ts";
@@ -26,26 +26,26 @@ import { snapshotPoliciesForOrder } from "./snapshot-policies.ts";
 import { insertOrder, insertOrderLines, type OrderLineWithCartLineId } from "./insert-order.ts";
 
 /** A checkout session and its cart; both are locked, and the session's status is `processing`. */
-export interface SubmittedCheckout extends LockedCartAndCheckoutSession {
+export interface SubmittedCheckoutWithPayment extends LockedCartAndCheckoutSession {
   /** The authorized payment, which the caller has already saved; null if the order's total is 0. */
   readonly payment: OrderPayment | null;
 }
 
 /** The placed order, and the cart and the checkout session as they are after the order was placed. */
-export interface PlacedOrder extends LockedCartAndCheckoutSession {
+export interface PlacedOrderWithCartAndSession extends LockedCartAndCheckoutSession {
   readonly order: OrderAggregate;
 }
 
 export async function placeOrder(
   transaction: Transaction,
   context: OrderCommandContext,
-  { cart, session, payment }: SubmittedCheckout,
-): Promise<PlacedOrder> {
+  { cart, session, payment }: SubmittedCheckoutWithPayment,
+): Promise<PlacedOrderWithCartAndSession> {
   const { now } = context;
   const orderId = createId("order", now.getTime());
   const number = createOrderNumber();
   await redeemPromotionUses(transaction, { sessionId: session.id, orderId, now });
-  const allocated = await assignHeldStockToOrder(transaction, context, {
+  const allocated = await convertHoldsToOrderStock(transaction, context, {
     sessionId: session.id,
     note: number,
   });

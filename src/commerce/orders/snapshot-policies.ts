@@ -6,8 +6,8 @@
  */
 import { sql } from "kysely";
 import {
-  chooseEligibilityLanguage,
-  createDefaultPolicySummary,
+  chooseEligibilityTextLanguage,
+  generatePolicySummaryFromRules,
 } from "#commerce/eligibility-texts/eligibility-catalogue.ts";
 import { type PolicyType, policyTypes } from "#commerce/markets/change-policy.ts";
 import {
@@ -20,7 +20,7 @@ import { createId } from "#foundation/ids.ts";
 import { chooseBestLocale } from "#foundation/text.ts";
 import type { MerchantCommandContext } from "#commerce/command-context.ts";
 
-export interface PoliciesToSnapshotForOrder {
+export interface OrderToSnapshotPoliciesFor {
   readonly orderId: string;
   readonly marketId: string;
   readonly country: string;
@@ -42,7 +42,7 @@ interface PolicyFound {
 export async function snapshotPoliciesForOrder(
   transaction: Transaction,
   { merchantId, now }: Pick<MerchantCommandContext, "merchantId" | "now">,
-  order: PoliciesToSnapshotForOrder,
+  order: OrderToSnapshotPoliciesFor,
 ): Promise<void> {
   const { rows } = await sql<PolicyFound>`
     select p.type, p.market_id, p.summaries, p.url, p.rules, m.currency, m.default_locale as market_locale,
@@ -83,13 +83,14 @@ interface Snapshot {
 
 function snapshotOf(
   type: PolicyType,
-  { found, order }: { readonly found: PolicyFound | undefined; readonly order: PoliciesToSnapshotForOrder },
+  { found, order }: { readonly found: PolicyFound | undefined; readonly order: OrderToSnapshotPoliciesFor },
 ): Snapshot {
   const stored: StoredPolicyRules = found === undefined ? {} : inCurrency(found, order.currency);
   const rules = completePolicyRulesWithDefaults(type, stored, order);
   const summary = found === undefined ? undefined : summaryOf(found, order.locale);
   return {
-    summary: summary ?? createDefaultPolicySummary(type, rules, chooseEligibilityLanguage([order.locale])),
+    summary:
+      summary ?? generatePolicySummaryFromRules(type, rules, chooseEligibilityTextLanguage([order.locale])),
     summaries: JSON.stringify(found?.summaries ?? {}),
     url: found?.url ?? null,
     rules: JSON.stringify(rules),

@@ -6,7 +6,7 @@
  */
 import { type Selectable, sql } from "kysely";
 import type { PaymentConnectionTable } from "#database/tables.ts";
-import type { DatabaseReader, Transaction } from "#database/transaction.ts";
+import type { DatabaseOrTransaction, Transaction } from "#database/transaction.ts";
 import type { EncryptionContext, EncryptionKeyring } from "#foundation/encryption.ts";
 import { createFailure } from "#foundation/failure.ts";
 import {
@@ -14,9 +14,9 @@ import {
   createRequestBodyErrorDetail,
   type InputFieldErrors,
 } from "#foundation/faults.ts";
-import { createId, toDatabaseSafeId } from "#foundation/ids.ts";
+import { createId, blankIdWithForbiddenCharacters } from "#foundation/ids.ts";
 import {
-  type ConnectedProviderName,
+  type ConnectablePaymentProviderName,
   connectedProviderNames,
   type PaymentProviderName,
 } from "./provider-list.ts";
@@ -34,7 +34,7 @@ export interface PaymentConnectionSecrets {
 
 /** The data of an account that the payment provider has returned for a secret key. */
 export interface VerifiedPaymentProviderAccount {
-  readonly provider: ConnectedProviderName;
+  readonly provider: ConnectablePaymentProviderName;
   readonly accountId: string;
   readonly accountName: string | null;
   readonly mode: "live" | "test";
@@ -70,7 +70,7 @@ const columns = [
  * are left out.
  */
 export async function findActivePaymentConnections(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   merchantIds: readonly string[],
 ): Promise<Map<string, PaymentConnectionRow>> {
   const rows = await reader
@@ -82,20 +82,21 @@ export async function findActivePaymentConnections(
   return new Map(rows.map((row) => [row.merchantId, row]));
 }
 
-export interface OpenedPaymentConnection extends PaymentConnectionRow, PaymentConnectionSecrets {
+export interface PaymentConnectionWithDecryptedSecrets
+  extends PaymentConnectionRow, PaymentConnectionSecrets {
   readonly eventsReadUntil: Date;
 }
 
 /** Reads a payment connection with its decrypted secrets; undefined if no connection has this id. */
-export async function openPaymentConnection(
-  reader: DatabaseReader,
+export async function loadDecryptedPaymentConnection(
+  reader: DatabaseOrTransaction,
   keyring: EncryptionKeyring,
   id: string,
-): Promise<OpenedPaymentConnection | undefined> {
+): Promise<PaymentConnectionWithDecryptedSecrets | undefined> {
   const row = await reader
     .selectFrom("paymentConnection")
     .selectAll()
-    .where("id", "=", toDatabaseSafeId(id))
+    .where("id", "=", blankIdWithForbiddenCharacters(id))
     .executeTakeFirst();
   if (row === undefined) return undefined;
   const { sealed, dataKey, keyId, ...connection } = row;
@@ -133,13 +134,13 @@ export interface MerchantPaymentSetupRow {
  * Returns the provider of a merchant's next payment: the connected account, or the built-in test provider for
  * merchants in test mode.
  */
-export function toMerchantPaymentSetup({
+export function toPaymentModeAndProvider({
   mode,
   provider,
   connectionId,
 }: MerchantPaymentSetupRow): MerchantPaymentSetup {
   if (connectionId !== null)
-    return { mode, chosen: { provider: requireConnectedProviderName(provider), connectionId } };
+    return { mode, chosen: { provider: parseConnectablePaymentProviderName(provider), connectionId } };
   return { mode, chosen: mode === "test" ? { provider: "test", connectionId: null } : null };
 }
 
@@ -148,7 +149,7 @@ export function toMerchantPaymentSetup({
  * has connected no provider.
  */
 export async function choosePaymentProvider(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   merchantId: string,
 ): Promise<ChosenPaymentProvider | null> {
   const row = await reader
@@ -159,10 +160,10 @@ export async function choosePaymentProvider(
     .select(["merchant.mode", "c.provider", "c.id as connectionId"])
     .where("merchant.id", "=", merchantId)
     .executeTakeFirst();
-  return row === undefined ? null : toMerchantPaymentSetup(row).chosen;
+  return row === undefined ? null : toPaymentModeAndProvider(row).chosen;
 }
 
-export function requireConnectedProviderName(name: string | null): ConnectedProviderName {
+export function parseConnectablePaymentProviderName(name: string | null): ConnectablePaymentProviderName {
   const found = connectedProviderNames.find((known) => known === name);
   if (found === undefined) throw new Error(`There is no payment provider ${name}.`);
   return found;
@@ -209,7 +210,7 @@ export async function connectPaymentProvider(
   const beforeId = await findNewestConnectionId(transaction, merchantId, account);
   if (active !== undefined && active.id !== beforeId) await endConnection(transaction, active.id, now);
   const before =
-    beforeId === undefined ? undefined : await openPaymentConnection(transaction, keyring, beforeId);
+    beforeId === undefined ? undefined : await loadDecryptedPaymentConnection(transaction, keyring, beforeId);
   const id = before?.id ?? createId("paymentConnection", now.getTime());
   const secret = signingSecret ?? before?.signingSecret ?? null;
   const values = {
@@ -283,7 +284,7 @@ async function lockMerchantOfMode(
   const merchant = await transaction
     .selectFrom("merchant")
     .select("mode")
-    .where("id", "=", toDatabaseSafeId(merchantId))
+    .where("id", "=", blankIdWithForbiddenCharacters(merchantId))
     .forNoKeyUpdate()
     .executeTakeFirst();
   if (merchant === undefined) throw createFailure("merchant_not_found");

@@ -17,7 +17,7 @@ import {
   type PaymentOperationOutcome,
 } from "./execute-payment-operation.ts";
 import {
-  claimPaymentOperation,
+  claimDuePaymentOperation,
   type ClaimedPaymentOperation,
   findNextPaymentOperationDueAt,
   postponePaymentOperation,
@@ -88,7 +88,7 @@ export interface PaymentOperationDriver {
 const pollMs = 2 * secondMs;
 const defaultStopMsMax = 3 * secondMs;
 
-export function createPaymentOperationDriver(
+export function createPaymentOperationWorker(
   parts: PaymentOperationDriverOptions,
   { stopMsMax = defaultStopMsMax }: { readonly stopMsMax?: number } = {},
 ): PaymentOperationDriver {
@@ -185,7 +185,7 @@ function createOperationPool(
     workers.add(worker);
   };
   const runNextOperation = async (): Promise<void> => {
-    const operation = await claimPaymentOperation(parts.db, parts.clock.now());
+    const operation = await claimDuePaymentOperation(parts.db, parts.clock.now());
     if (operation === undefined) return;
     onReserved?.();
     startWorker();

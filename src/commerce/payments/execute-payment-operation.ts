@@ -61,7 +61,7 @@ const defaultAnswerMsMax = 10_000;
 export interface PaymentOperationExecutionResult {
   /** The final outcome of the payment operation; undefined if the outcome is not known yet. */
   readonly outcome: PaymentOperationOutcome | undefined;
-  /** The error of the request to the payment provider; undefined if the provider answered. */
+  /** The error with which the attempt failed; undefined if the provider reported an outcome, or `pending`. */
   readonly error?: unknown;
 }
 

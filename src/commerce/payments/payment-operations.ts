@@ -4,7 +4,7 @@
  * operation, which ends after a limited time. If the outcome stays unknown, the operation becomes due again.
  * Operations of the same payment run one after the other, in the order of their creation.
  */
-import type { InProcessEvents } from "#foundation/events.ts";
+import type { InProcessEventEmitter } from "#foundation/events.ts";
 import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import { runAfterCommit, runInTransaction, type Transaction } from "#database/transaction.ts";
@@ -22,7 +22,7 @@ export interface NewPaymentOperation {
   readonly now: Date;
   /** The earliest time at which the payment operation is attempted for the first time. If left out: `now`. */
   readonly dueAt?: Date;
-  readonly events: InProcessEvents;
+  readonly events: InProcessEventEmitter;
 }
 
 /**
@@ -102,7 +102,7 @@ const hasNoEarlierPendingOperation = sql`not exists (select 1 from payment_opera
  * Takes a lease on the payment operation that has been due for the longest time and on which no process has a
  * lease. Returns undefined if no operation is due.
  */
-export async function claimPaymentOperation(
+export async function claimDuePaymentOperation(
   db: Database,
   now: Date,
 ): Promise<ClaimedPaymentOperation | undefined> {
@@ -156,7 +156,7 @@ export async function makePaymentOperationsDueNow(
     paymentId,
     now,
     events,
-  }: { readonly paymentId: string; readonly now: Date; readonly events: InProcessEvents },
+  }: { readonly paymentId: string; readonly now: Date; readonly events: InProcessEventEmitter },
 ): Promise<void> {
   await transaction
     .updateTable("paymentOperation")
@@ -178,7 +178,7 @@ export async function findNextPaymentOperationDueAt(db: Database): Promise<Date 
   return rows[0]?.at ?? null;
 }
 
-export interface PaymentOperationResult {
+export interface PaymentOperationResultToSave {
   readonly id: string;
   /** The reason why the payment operation failed, in lower_snake_case; null if the operation succeeded. */
   readonly failureCode: string | null;
@@ -191,7 +191,7 @@ export interface PaymentOperationResult {
  */
 export async function recordPaymentOperationResult(
   transaction: Transaction,
-  { id, failureCode, now }: PaymentOperationResult,
+  { id, failureCode, now }: PaymentOperationResultToSave,
 ): Promise<boolean> {
   const { numUpdatedRows } = await transaction
     .updateTable("paymentOperation")

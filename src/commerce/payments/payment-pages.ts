@@ -5,8 +5,8 @@
 import type { Selectable } from "kysely";
 import type { PaymentPageTable } from "#database/tables.ts";
 import type { Database } from "#database/connect.ts";
-import { type DatabaseReader, runInTransaction } from "#database/transaction.ts";
-import type { InProcessEvents } from "#foundation/events.ts";
+import { type DatabaseOrTransaction, runInTransaction } from "#database/transaction.ts";
+import type { InProcessEventEmitter } from "#foundation/events.ts";
 import { makePaymentOperationsDueNow } from "./payment-operations.ts";
 
 export type PaymentPageRow = Selectable<PaymentPageTable>;
@@ -43,7 +43,7 @@ export async function recordPaymentIntentId(
  * The ids by which an event of a payment provider can name a payment. An id that the event does not contain
  * is undefined.
  */
-export interface ProviderPaymentIds {
+export interface PaymentIdsInProviderEvent {
   readonly pageId?: string | undefined;
   readonly intentId?: string | undefined;
   /** The id of the payment in this service. The provider stores this id together with the payment. */
@@ -55,9 +55,9 @@ export interface ProviderPaymentIds {
  * is none.
  */
 export async function findPaymentByProviderIds(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   connectionId: string,
-  { pageId, intentId, reference }: ProviderPaymentIds,
+  { pageId, intentId, reference }: PaymentIdsInProviderEvent,
 ): Promise<{ readonly id: string; readonly orderId: string | null; readonly currency: string } | undefined> {
   return reader
     .selectFrom("paymentPage")
@@ -79,7 +79,7 @@ export async function findPaymentByProviderIds(
  * pending payment, or if the payment has no page or an expired page.
  */
 export async function findOpenPaymentPageUrl(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   { sessionId, now }: { readonly sessionId: string; readonly now: Date },
 ): Promise<string | undefined> {
   const row = await reader
@@ -103,7 +103,7 @@ export function makeCheckoutPaymentOperationsDueNow(
     sessionId,
     now,
     events,
-  }: { readonly sessionId: string; readonly now: Date; readonly events: InProcessEvents },
+  }: { readonly sessionId: string; readonly now: Date; readonly events: InProcessEventEmitter },
 ): Promise<void> {
   return runInTransaction(db, async (transaction) => {
     const payment = await transaction

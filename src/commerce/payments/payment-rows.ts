@@ -5,7 +5,7 @@
 import type { Selectable, Updateable } from "kysely";
 import type { PaymentTable } from "#database/tables.ts";
 import type { Transaction } from "#database/transaction.ts";
-import type { InProcessEvents } from "#foundation/events.ts";
+import type { InProcessEventEmitter } from "#foundation/events.ts";
 import type { EncryptionKeyring, EncryptionContext } from "#foundation/encryption.ts";
 import { createId } from "#foundation/ids.ts";
 import type { ChosenPaymentProvider } from "./connections.ts";
@@ -101,7 +101,7 @@ interface NewPayment {
   readonly token: string | null;
   readonly keyring: EncryptionKeyring;
   readonly now: Date;
-  readonly events: InProcessEvents;
+  readonly events: InProcessEventEmitter;
 }
 
 /**

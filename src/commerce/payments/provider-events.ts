@@ -3,7 +3,7 @@
  * present state is always read from the provider, because events can arrive twice, late and in any order.
  */
 import type { PaymentDisputeReasonCode } from "#commerce/orders/payment/disputes.ts";
-import type { ProviderPaymentIds } from "./payment-pages.ts";
+import type { PaymentIdsInProviderEvent } from "./payment-pages.ts";
 
 export interface PaymentProviderEvent {
   /** The id that the payment provider has given to the event. */
@@ -14,7 +14,7 @@ export interface PaymentProviderEvent {
    * The ids of the payment that the event is about. All of them are undefined if the event is not about a
    * payment.
    */
-  readonly payment: ProviderPaymentIds;
+  readonly payment: PaymentIdsInProviderEvent;
   readonly disputeId?: string | undefined;
   readonly refundId?: string | undefined;
 }
@@ -65,7 +65,7 @@ export interface SignedPaymentProviderEvent {
 }
 
 /** Reads the events of a payment provider, and the disputes and refunds that events name. */
-export interface PaymentProviderEventSource {
+export interface PaymentProviderEventReader {
   /**
    * Verifies the signature of an event and parses the event. Returns undefined if the signature is wrong, or
    * if there is no connection with this id and a signing secret.

@@ -37,4 +37,4 @@ export const paymentProviderTraits = {
 export type PaymentProviderName = keyof typeof paymentProviderTraits;
 /** The payment providers at which a merchant can connect an account. */
 export const connectedProviderNames = ["stripe"] as const satisfies readonly PaymentProviderName[];
-export type ConnectedProviderName = (typeof connectedProviderNames)[number];
+export type ConnectablePaymentProviderName = (typeof connectedProviderNames)[number];

@@ -51,7 +51,7 @@ export interface PaymentPageContent {
 }
 
 /** The amounts that the payment provider has recorded for a payment, in minor units of the currency. */
-export interface ProviderPaymentAmounts {
+export interface PaymentAmountsAtProvider {
   readonly amountMinor: number;
   readonly capturedMinor: number;
   readonly voidedMinor: number;
@@ -62,7 +62,7 @@ export interface ProviderPaymentAmounts {
  * The state of a payment that was authorized. The payment may also have been captured, voided or refunded, in
  * full or in part.
  */
-export interface AuthorizedPaymentResult extends ProviderPaymentAmounts {
+export interface AuthorizedPaymentResult extends PaymentAmountsAtProvider {
   readonly outcome: "authorized";
 }
 
@@ -70,7 +70,7 @@ export interface AuthorizedPaymentResult extends ProviderPaymentAmounts {
  * The state of a payment whose whole authorized amount is voided. All amounts are 0 if the payment provider
  * received the void before an authorization.
  */
-export interface VoidedPaymentResult extends ProviderPaymentAmounts {
+export interface VoidedPaymentResult extends PaymentAmountsAtProvider {
   readonly outcome: "voided";
 }
 

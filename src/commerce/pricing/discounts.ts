@@ -49,7 +49,7 @@ export interface PromotionProductScope {
   readonly categoryIds: readonly string[];
 }
 
-export interface DiscountableLine {
+export interface DiscountableCartLine {
   readonly productId: string;
   /** Ids of the categories of the product, and of all their parent categories. */
   readonly categoryIds: readonly string[];
@@ -60,17 +60,17 @@ export interface DiscountableLine {
  * Returns a function that decides whether the promotion applies to a cart line. The ids of products and
  * categories are put into sets once, because the function checks many lines.
  */
-export function createPromotedLinePredicate({
+export function createPromotedCartLinePredicate({
   productIds,
   categoryIds,
-}: PromotionProductScope): (line: DiscountableLine) => boolean {
+}: PromotionProductScope): (line: DiscountableCartLine) => boolean {
   if (productIds.length === 0 && categoryIds.length === 0) return () => true;
   const products = new Set(productIds);
   const categories = new Set(categoryIds);
   return (line) => products.has(line.productId) || line.categoryIds.some((id) => categories.has(id));
 }
 
-export function sumLineQuantities(lines: readonly DiscountableLine[]): number {
+export function sumLineQuantities(lines: readonly DiscountableCartLine[]): number {
   return lines.reduce((sum, { quantity }) => sum + quantity, 0);
 }
 
@@ -78,7 +78,7 @@ export function sumLineQuantities(lines: readonly DiscountableLine[]): number {
  * A "buy X, get Y" rule, with the products that it discounts. Each time the rule applies, a unit is used
  * either as a bought unit (X) or as a discounted unit (Y), never as both.
  */
-export type BuyXGetYRule = BuyXGetYDiscount & { readonly entitled: PromotionProductScope };
+export type BuyXGetYDiscountAndScope = BuyXGetYDiscount & { readonly entitled: PromotionProductScope };
 
 interface UnitCounts {
   readonly entitled: number;
@@ -91,9 +91,11 @@ interface UnitCounts {
 }
 
 /** Returns a function that decides whether the units of a cart line count as bought (X). */
-export function createBuyXGetYBoughtLinePredicate(rule: BuyXGetYRule): (line: DiscountableLine) => boolean {
+export function createBuyXGetYBoughtLinePredicate(
+  rule: BuyXGetYDiscountAndScope,
+): (line: DiscountableCartLine) => boolean {
   const { productIds, categoryIds } = rule.buy;
-  return createPromotedLinePredicate(
+  return createPromotedCartLinePredicate(
     productIds.length === 0 && categoryIds.length === 0 ? rule.entitled : rule.buy,
   );
 }
@@ -102,7 +104,10 @@ export function createBuyXGetYBoughtLinePredicate(rule: BuyXGetYRule): (line: Di
  * Returns how many times a "buy X, get Y" rule applies to the cart lines. A unit that could be either bought
  * (X) or discounted (Y) is used for only one of the two.
  */
-export function countBuyXGetYApplications(rule: BuyXGetYRule, lines: readonly DiscountableLine[]): number {
+export function countBuyXGetYApplications(
+  rule: BuyXGetYDiscountAndScope,
+  lines: readonly DiscountableCartLine[],
+): number {
   const { entitled, bought, either } = countedUnitsOf(rule, lines);
   const { buyQuantity, getQuantity } = rule;
   return Math.floor(
@@ -114,14 +119,17 @@ export function countBuyXGetYApplications(rule: BuyXGetYRule, lines: readonly Di
  * Returns the minimum number of units to add to the cart so that a "buy X, get Y" rule applies once; 0 if the
  * rule already applies.
  */
-export function countUnitsMissingForBuyXGetY(rule: BuyXGetYRule, lines: readonly DiscountableLine[]): number {
+export function countUnitsMissingForBuyXGetY(
+  rule: BuyXGetYDiscountAndScope,
+  lines: readonly DiscountableCartLine[],
+): number {
   const { entitled, bought, either } = countedUnitsOf(rule, lines);
   const { buyQuantity, getQuantity } = rule;
   return Math.max(0, getQuantity - entitled, buyQuantity - bought, buyQuantity + getQuantity - either);
 }
 
-function countedUnitsOf(rule: BuyXGetYRule, lines: readonly DiscountableLine[]): UnitCounts {
-  const isEntitled = createPromotedLinePredicate(rule.entitled);
+function countedUnitsOf(rule: BuyXGetYDiscountAndScope, lines: readonly DiscountableCartLine[]): UnitCounts {
+  const isEntitled = createPromotedCartLinePredicate(rule.entitled);
   const isBought = createBuyXGetYBoughtLinePredicate(rule);
   return {
     entitled: sumLineQuantities(lines.filter(isEntitled)),
@@ -133,7 +141,7 @@ function countedUnitsOf(rule: BuyXGetYRule, lines: readonly DiscountableLine[]):
 const wholeBasisPoints = 10_000;
 
 export interface CartAmountsAfterEarlierDiscounts {
-  readonly lines: readonly DiscountableLine[];
+  readonly lines: readonly DiscountableCartLine[];
   /** Amounts of the cart lines after the earlier discounts, in minor units, in the order of `lines`. */
   readonly linesMinor: readonly number[];
   /**
@@ -163,7 +171,7 @@ function discountLines(
   cart: CartAmountsAfterEarlierDiscounts,
 ): readonly number[] {
   if (rule.kind === "buy_x_get_y") return discountGetUnits(rule, cart);
-  const isEntitled = createPromotedLinePredicate(rule.entitled);
+  const isEntitled = createPromotedCartLinePredicate(rule.entitled);
   if (rule.kind === "gift") {
     return discountUnits(unitsOf(cart, isEntitled), {
       lineCount: cart.lines.length,
@@ -181,14 +189,17 @@ function discountLines(
   return allocateTotalByWeight(Math.min(rule.amountMinor, sumMinorUnits(entitledMinor)), entitledMinor);
 }
 
-function discountGetUnits(rule: BuyXGetYRule, cart: CartAmountsAfterEarlierDiscounts): readonly number[] {
+function discountGetUnits(
+  rule: BuyXGetYDiscountAndScope,
+  cart: CartAmountsAfterEarlierDiscounts,
+): readonly number[] {
   const applications = countBuyXGetYApplications(rule, cart.lines);
   const isBought = createBuyXGetYBoughtLinePredicate(rule);
   // Bought units (X) keep their full price. A unit that can count as bought or as discounted is discounted
   // only if the rule does not need it as a bought unit.
   let spare = sumLineQuantities(cart.lines.filter(isBought)) - applications * rule.buyQuantity;
   const offered: UnitGroup[] = [];
-  for (const group of unitsOf(cart, createPromotedLinePredicate(rule.entitled))) {
+  for (const group of unitsOf(cart, createPromotedCartLinePredicate(rule.entitled))) {
     const isShared = isBought(group.line);
     const count = isShared ? Math.min(group.count, spare) : group.count;
     if (isShared) spare -= count;
@@ -203,7 +214,7 @@ function discountGetUnits(rule: BuyXGetYRule, cart: CartAmountsAfterEarlierDisco
 
 /** Units of one cart line that have the same price after the earlier discounts. */
 interface UnitGroup {
-  readonly line: DiscountableLine;
+  readonly line: DiscountableCartLine;
   readonly position: number;
   readonly unitMinor: number;
   readonly count: number;
@@ -217,7 +228,7 @@ interface UnitGroup {
  */
 function unitsOf(
   { lines, linesMinor }: CartAmountsAfterEarlierDiscounts,
-  isWanted: (line: DiscountableLine) => boolean,
+  isWanted: (line: DiscountableCartLine) => boolean,
 ): UnitGroup[] {
   const groups: UnitGroup[] = [];
   for (const [position, line] of lines.entries()) {

@@ -4,7 +4,7 @@
  */
 import {
   type DiscountRule,
-  type DiscountableLine,
+  type DiscountableCartLine,
   multiplyMinorUnits,
   type CartAmountsAfterEarlierDiscounts,
   sumMinorUnits,
@@ -19,7 +19,7 @@ import {
   type ShippingTax,
 } from "./tax-amounts.ts";
 
-export interface CartLineToPrice extends DiscountableLine {
+export interface CartLineToPrice extends DiscountableCartLine {
   readonly id: string;
   readonly unitPriceMinor: number;
   readonly requiresShipping: boolean;
@@ -61,7 +61,7 @@ export interface PricedCart {
   readonly totalMinor: number;
   readonly lines: readonly PricedCartLine[];
   /** The calculated amounts of each discount, in the order of `discounts` in the input. */
-  readonly discounts: readonly PricedDiscount[];
+  readonly discounts: readonly DiscountWithAllocations[];
 }
 
 export interface PricedCartLine {
@@ -75,7 +75,7 @@ export interface PricedCartLine {
   readonly allocations: readonly { readonly promotionId: string; readonly amountMinor: number }[];
 }
 
-export interface PricedDiscount {
+export interface DiscountWithAllocations {
   readonly promotionId: string;
   readonly discountMinor: number;
   /**
@@ -181,7 +181,7 @@ function pricedDiscount(
   rule: DiscountRule,
   lines: readonly CartLineToPrice[],
   taken: DiscountAmounts | undefined,
-): PricedDiscount {
+): DiscountWithAllocations {
   const allocations = [
     ...lines.map(({ id }, position) => ({ lineId: id, amountMinor: taken?.linesMinor[position] ?? 0 })),
     { lineId: null, amountMinor: taken?.shippingMinor ?? 0 },

@@ -14,7 +14,7 @@ import {
 } from "#foundation/faults.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createFailure, type FailureDetail } from "#foundation/failure.ts";
-import { createId, toDatabaseSafeId } from "#foundation/ids.ts";
+import { createId, blankIdWithForbiddenCharacters } from "#foundation/ids.ts";
 import type { MerchantCommandContext } from "#commerce/command-context.ts";
 import { createMoney } from "#foundation/money.ts";
 import {
@@ -25,7 +25,7 @@ import {
 } from "./promotion-status.ts";
 import {
   findPromotionFieldFaults,
-  mergePromotionFields,
+  mergeInputIntoStoredPromotion,
   emptyPromotionValues,
   type PromotionInputFields,
   type StoredPromotionFields,
@@ -55,7 +55,7 @@ export async function createPromotion(
   input: CreatePromotionInput,
 ): Promise<{ promotionId: string }> {
   const { trigger, kind } = input;
-  const values = mergePromotionFields(emptyPromotionValues, input);
+  const values = mergeInputIntoStoredPromotion(emptyPromotionValues, input);
   requireNoInputFieldErrors([
     ...getDisallowedValueErrors("/trigger", trigger, { allowed: promotionTriggers, noun: "value" }),
     ...getDisallowedValueErrors("/kind", kind, { allowed: promotionKinds, noun: "value" }),
@@ -94,7 +94,7 @@ export async function updatePromotion(
   requireNoInputFieldErrors(findPromotionFieldFaults(input));
   const promotion = await lockUnendedPromotion(transaction, context, input);
   const before = toValues(promotion);
-  const values = mergePromotionFields(before, input);
+  const values = mergeInputIntoStoredPromotion(before, input);
   requireNoInputFieldErrors(findPromotionRuleFaults(promotion.kind, values));
   if (isDeepStrictEqual(values, before)) return { promotionId: promotion.id };
   requireLimitAboveUsed(promotion, values);
@@ -146,7 +146,7 @@ function toValues(row: PromotionRow): StoredPromotionFields {
   const values: StoredPromotionFields = { ...row, titles: row.titles as StoredPromotionFields["titles"] };
   // Returns the values of a promotion's row without the columns that a merchant cannot set, for example the
   // id, status and version.
-  return mergePromotionFields(values, {});
+  return mergeInputIntoStoredPromotion(values, {});
 }
 
 function toColumns({ titles, ...values }: StoredPromotionFields): Columns {
@@ -212,7 +212,7 @@ async function missingReferenceFaults(
 ): Promise<InputFieldErrors> {
   const { rows } = await sql<{ id: string }>`
     select id from ${sql.table(table)} where merchant_id = ${context.merchantId}
-    and id = any(${ids.map(toDatabaseSafeId)}::text[])`.execute(transaction);
+    and id = any(${ids.map(blankIdWithForbiddenCharacters)}::text[])`.execute(transaction);
   const found = new Set(rows.map(({ id }) => id));
   return ids.flatMap((id, index) =>
     found.has(id)

@@ -11,8 +11,8 @@ import {
 } from "#commerce/pricing/price-cart.ts";
 import {
   createBuyXGetYBoughtLinePredicate,
-  type DiscountableLine,
-  createPromotedLinePredicate,
+  type DiscountableCartLine,
+  createPromotedCartLinePredicate,
   countUnitsMissingForBuyXGetY,
   multiplyMinorUnits,
   sumLineQuantities,
@@ -66,7 +66,7 @@ export interface CandidatePromotions {
 }
 
 /** Chooses the promotions of a cart, and calculates the prices of the cart with these promotions. */
-export function choosePromotions(
+export function choosePromotionsAndPriceCart(
   facts: CartDataForPromotionChoice,
   offered: CandidatePromotions,
 ): ChosenPromotions {
@@ -201,7 +201,7 @@ function needsBuyer(rule: PromotionRule): boolean {
 }
 
 function entitledLinesOf(rule: PromotionRule, { pricing }: CartDataForPromotionChoice): CartLineToPrice[] {
-  return pricing.lines.filter(createPromotedLinePredicate(rule.discount.entitled));
+  return pricing.lines.filter(createPromotedCartLinePredicate(rule.discount.entitled));
 }
 
 /**
@@ -268,7 +268,7 @@ export function normalizePromotionCode(text: string): string | undefined {
     : undefined;
 }
 
-interface ConditionLine extends DiscountableLine {
+interface ConditionLine extends DiscountableCartLine {
   readonly id: string;
 }
 
@@ -299,7 +299,7 @@ export function findLinesMeetingPromotionConditions(
   lines: readonly ConditionLine[],
 ): LinesMeetingPromotionConditions {
   const { discount, minimumSubtotalMinor: subtotalMinor, minimumQuantity: quantity } = rule;
-  const entitled = lines.filter(createPromotedLinePredicate(discount.entitled)).map(({ id }) => id);
+  const entitled = lines.filter(createPromotedCartLinePredicate(discount.entitled)).map(({ id }) => id);
   const minimum =
     subtotalMinor === null && quantity === null ? null : { lineIds: entitled, subtotalMinor, quantity };
   if (discount.kind === "buy_x_get_y")

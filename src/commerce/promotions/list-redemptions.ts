@@ -2,8 +2,8 @@
 import { type SelectQueryBuilder, sql } from "kysely";
 import { timeToMicrosecondsSql } from "#database/sql-fragments.ts";
 import type { Tables } from "#database/tables.ts";
-import type { DatabaseReader } from "#database/transaction.ts";
-import { toDatabaseSafeId } from "#foundation/ids.ts";
+import type { DatabaseOrTransaction } from "#database/transaction.ts";
+import { blankIdWithForbiddenCharacters } from "#foundation/ids.ts";
 
 export interface PromotionRedemptionFilter {
   /** The merchant whose redemptions are selected; null selects the redemptions of all merchants. */
@@ -36,7 +36,7 @@ export interface PromotionRedemptionRow {
 
 /** Returns the query that selects redemptions. The caller adds the order and the limit, or counts the rows. */
 export function buildPromotionRedemptionSqlQuery(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   { merchantId, promotionId, orderId, redeemedFrom, redeemedTo }: PromotionRedemptionFilter,
 ): SelectQueryBuilder<Tables, "promotionUse" | "promotionCode", PromotionRedemptionRow> {
   let list = reader
@@ -51,8 +51,9 @@ export function buildPromotionRedemptionSqlQuery(
     .where("promotionUse.redeemedAt", "is not", null);
   if (merchantId !== null) list = list.where("promotionUse.merchantId", "=", merchantId);
   if (typeof promotionId === "string")
-    list = list.where("promotionUse.promotionId", "=", toDatabaseSafeId(promotionId));
-  if (typeof orderId === "string") list = list.where("promotionUse.orderId", "=", toDatabaseSafeId(orderId));
+    list = list.where("promotionUse.promotionId", "=", blankIdWithForbiddenCharacters(promotionId));
+  if (typeof orderId === "string")
+    list = list.where("promotionUse.orderId", "=", blankIdWithForbiddenCharacters(orderId));
   if (redeemedFrom instanceof Date) list = list.where("promotionUse.redeemedAt", ">=", redeemedFrom);
   if (redeemedTo instanceof Date) list = list.where("promotionUse.redeemedAt", "<", redeemedTo);
   return list;

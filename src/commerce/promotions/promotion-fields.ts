@@ -13,7 +13,7 @@ import {
   createRequestBodyErrorDetail,
   type InputFieldErrors,
   getIntegerFieldErrors,
-  getUniqueListErrors,
+  getListLengthAndDuplicateErrors,
   getTextFieldErrors,
 } from "#foundation/faults.ts";
 import { amountMinorMax } from "#foundation/money.ts";
@@ -131,7 +131,7 @@ export const emptyPromotionValues: StoredPromotionFields = {
 const fieldNames = Object.keys(emptyPromotionValues) as (keyof StoredPromotionFields)[];
 
 /** Merges the promotion fields of an input into the stored fields. Null in the input removes the stored value. */
-export function mergePromotionFields(
+export function mergeInputIntoStoredPromotion(
   values: StoredPromotionFields,
   fields: PromotionInputFields,
 ): StoredPromotionFields {
@@ -178,25 +178,7 @@ export function findPromotionFieldFaults(input: PromotionInputFields): InputFiel
       min: 1,
       max: promotionFieldBounds.minimumQuantityMax,
     }),
-    ...getUniqueListErrors("/entitledProductIds", input.entitledProductIds, promotionFieldBounds.productsMax),
-    ...getUniqueListErrors(
-      "/entitledCategoryIds",
-      input.entitledCategoryIds,
-      promotionFieldBounds.categoriesMax,
-    ),
-    ...getUniqueListErrors("/buyProductIds", input.buyProductIds, promotionFieldBounds.productsMax),
-    ...getUniqueListErrors("/buyCategoryIds", input.buyCategoryIds, promotionFieldBounds.categoriesMax),
-    ...getUniqueListErrors("/marketIds", input.marketIds, promotionFieldBounds.marketsMax),
-    ...getUniqueListErrors(
-      "/buyerReferences",
-      input.buyerReferences,
-      promotionFieldBounds.buyerReferencesMax,
-    ),
-    ...(input.buyerReferences ?? []).flatMap((reference, index) =>
-      getTextFieldErrors(`/buyerReferences/${index}`, reference, {
-        max: promotionFieldBounds.buyerReferenceLengthMax,
-      }),
-    ),
+    ...findListFaults(input),
     ...instantFaults("/startsAt", input.startsAt),
     ...instantFaults("/endsAt", input.endsAt),
     ...getIntegerFieldErrors("/usageLimit", input.usageLimit, { min: 1, max: promotionFieldBounds.limitMax }),
@@ -208,6 +190,43 @@ export function findPromotionFieldFaults(input: PromotionInputFields): InputFiel
       min: -promotionFieldBounds.priorityMax,
       max: promotionFieldBounds.priorityMax,
     }),
+  ];
+}
+
+/** Returns the faults of the lists of ids and buyer references in an input. */
+function findListFaults(input: PromotionInputFields): InputFieldErrors {
+  return [
+    ...getListLengthAndDuplicateErrors(
+      "/entitledProductIds",
+      input.entitledProductIds,
+      promotionFieldBounds.productsMax,
+    ),
+    ...getListLengthAndDuplicateErrors(
+      "/entitledCategoryIds",
+      input.entitledCategoryIds,
+      promotionFieldBounds.categoriesMax,
+    ),
+    ...getListLengthAndDuplicateErrors(
+      "/buyProductIds",
+      input.buyProductIds,
+      promotionFieldBounds.productsMax,
+    ),
+    ...getListLengthAndDuplicateErrors(
+      "/buyCategoryIds",
+      input.buyCategoryIds,
+      promotionFieldBounds.categoriesMax,
+    ),
+    ...getListLengthAndDuplicateErrors("/marketIds", input.marketIds, promotionFieldBounds.marketsMax),
+    ...getListLengthAndDuplicateErrors(
+      "/buyerReferences",
+      input.buyerReferences,
+      promotionFieldBounds.buyerReferencesMax,
+    ),
+    ...(input.buyerReferences ?? []).flatMap((reference, index) =>
+      getTextFieldErrors(`/buyerReferences/${index}`, reference, {
+        max: promotionFieldBounds.buyerReferenceLengthMax,
+      }),
+    ),
   ];
 }
 

@@ -6,13 +6,13 @@
 import { type RawBuilder, sql } from "kysely";
 import { lockMerchantCatalog } from "#commerce/catalog/change-catalog.ts";
 import { runInTransaction, type Transaction } from "#database/transaction.ts";
-import { createFailure, type FailureConflictDetail } from "#foundation/failure.ts";
+import { createFailure, type ConflictErrorDetails } from "#foundation/failure.ts";
 import type { EventType } from "#webhooks/event-types.ts";
 import { type MerchantCommandContext, requireExpectedVersion } from "#commerce/command-context.ts";
-import { toDatabaseSafeId } from "#foundation/ids.ts";
+import { blankIdWithForbiddenCharacters } from "#foundation/ids.ts";
 import type { Database } from "#database/connect.ts";
 import { processDueRows } from "#database/due-rows.ts";
-import { type EventSubjectRenderFunction, runFunctionAndInsertOutboxEvents } from "#webhooks/outbox.ts";
+import { type EventSubjectRenderer, runFunctionAndInsertOutboxEvents } from "#webhooks/outbox.ts";
 import { promotionFieldBounds } from "./promotion-fields.ts";
 import type { PromotionStatus } from "./promotion-rule.ts";
 import type { PromotionRow } from "./read-promotions.ts";
@@ -32,7 +32,7 @@ async function lockPromotion(
   const promotion = await transaction
     .selectFrom("promotion")
     .selectAll()
-    .where("id", "=", toDatabaseSafeId(promotionId))
+    .where("id", "=", blankIdWithForbiddenCharacters(promotionId))
     .where("merchantId", "=", context.merchantId)
     .forNoKeyUpdate()
     .executeTakeFirst();
@@ -63,7 +63,7 @@ export function toPromotionConflictDetail(
   { id, status, version }: Pick<PromotionRow, "id" | "status" | "version">,
   reason: string | null = null,
   data: Readonly<Record<string, unknown>> = {},
-): FailureConflictDetail {
+): ConflictErrorDetails {
   return { resource: "promotion", id, currentStatus: status, currentVersion: version, reason, data };
 }
 
@@ -224,7 +224,7 @@ async function changeStatus(
 interface DueServices {
   readonly db: Database;
   readonly now: Date;
-  readonly render: EventSubjectRenderFunction;
+  readonly render: EventSubjectRenderer;
   readonly signal?: AbortSignal | undefined;
 }
 

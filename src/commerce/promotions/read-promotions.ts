@@ -4,9 +4,9 @@
  */
 import { type RawBuilder, type Selectable, type SelectQueryBuilder, sql } from "kysely";
 import type { DiscountRule } from "#commerce/pricing/discounts.ts";
-import { type KeysetPage, formatUtcTimeSql } from "#database/sql-fragments.ts";
+import { type KeysetPageRequest, formatUtcTimeSql } from "#database/sql-fragments.ts";
 import type { PromotionCodeTable, PromotionTable, Tables } from "#database/tables.ts";
-import type { DatabaseReader } from "#database/transaction.ts";
+import type { DatabaseOrTransaction } from "#database/transaction.ts";
 import type { PromotionKind, PromotionRule, PromotionStatus } from "./promotion-rule.ts";
 
 /**
@@ -94,7 +94,7 @@ export const promotionCodeJsonSql = sql<PromotionCodeJson>`json_build_object('id
   c.usage_limit, 'used', c.used, 'code', c.code)`;
 
 /** The values of a promotion that buyers see in a cart. */
-export interface BuyerVisiblePromotion {
+export interface PromotionFieldsShownToBuyers {
   /** The text of the promotion code in the cart; null for an automatic promotion. */
   readonly code: string | null;
   readonly titles: Readonly<Record<string, string>>;
@@ -110,7 +110,7 @@ export interface BuyerVisiblePromotion {
 export const toBuyerVisiblePromotion = (
   promotion: PromotionRuleJson,
   code: string | null,
-): BuyerVisiblePromotion => ({
+): PromotionFieldsShownToBuyers => ({
   code,
   titles: promotion.titles,
   kind: promotion.kind,
@@ -178,7 +178,7 @@ function toDiscount(promotion: PromotionRuleJson): DiscountRule {
  * are ignored.
  */
 export async function findPromotionRules(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   ids: readonly string[],
 ): Promise<Map<string, PromotionRule>> {
   if (ids.length === 0) return new Map();
@@ -205,7 +205,7 @@ export interface PromotionFilter {
 
 /** Returns the query that lists promotions. The caller adds paging, or counts the rows. */
 export function buildPromotionSqlQuery(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   { merchantId, id, status, trigger }: PromotionFilter,
 ): SelectQueryBuilder<Tables, "promotion", PromotionRow> {
   let list = reader.selectFrom("promotion").selectAll();
@@ -221,14 +221,14 @@ export function buildPromotionSqlQuery(
  * must have checked that the promotions belong to the right merchant.
  */
 export async function findPromotionCodePages(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   {
     promotionIds,
     after,
     before,
     limit,
     isInverted,
-  }: KeysetPage & { readonly promotionIds: readonly string[] },
+  }: KeysetPageRequest & { readonly promotionIds: readonly string[] },
 ): Promise<PromotionCodeRow[]> {
   const order = isInverted ? sql`desc` : sql`asc`;
   const { rows } = await sql<PromotionCodeRow>`
@@ -243,7 +243,7 @@ export async function findPromotionCodePages(
 
 /** Counts the codes of each promotion, up to at most 10 000 codes, as in all lists of the API. */
 export async function countPromotionCodes(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   promotionIds: readonly string[],
 ): Promise<Map<string, number>> {
   const { rows } = await sql<{ id: string; count: number }>`
@@ -254,21 +254,25 @@ export async function countPromotionCodes(
 }
 
 /** A page of the codes of one promotion that a caller requests. */
-export type PromotionCodePageRequest = KeysetPage & { readonly promotionId: string };
+export type PromotionCodePageRequest = KeysetPageRequest & { readonly promotionId: string };
 
 /**
  * Returns a cache key for a page of promotion codes: two pages with the same start, direction and length have
  * the same key.
  */
-export const getPromotionCodePageCacheKey = ({ after, before, limit, isInverted }: KeysetPage): string =>
-  JSON.stringify([after, before, limit, isInverted]);
+export const getPromotionCodePageCacheKey = ({
+  after,
+  before,
+  limit,
+  isInverted,
+}: KeysetPageRequest): string => JSON.stringify([after, before, limit, isInverted]);
 
 /**
  * Loads one page of codes for each of several promotions. One statement reads all pages that have the same
  * start, direction and length.
  */
 export async function loadPromotionCodePages(
-  db: DatabaseReader,
+  db: DatabaseOrTransaction,
   pages: readonly PromotionCodePageRequest[],
 ): Promise<PromotionCodeRow[][]> {
   const found = new Map<PromotionCodePageRequest, PromotionCodeRow[]>();

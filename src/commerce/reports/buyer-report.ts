@@ -4,7 +4,7 @@
  * numbers, no buyers.
  */
 import { type RawBuilder, sql } from "kysely";
-import type { DatabaseReader } from "#database/transaction.ts";
+import type { DatabaseOrTransaction } from "#database/transaction.ts";
 import { dividePeriodIntoBuckets, type PeriodBucket } from "#foundation/period.ts";
 import { buildReportScopeSqlCondition, type ReportScope } from "./report-scope.ts";
 
@@ -50,7 +50,10 @@ export interface BuyerReport {
   readonly cohorts: readonly BuyerCohort[];
 }
 
-export async function readBuyerReport(reader: DatabaseReader, scope: ReportScope): Promise<BuyerReport> {
+export async function readBuyerReport(
+  reader: DatabaseOrTransaction,
+  scope: ReportScope,
+): Promise<BuyerReport> {
   const months = dividePeriodIntoBuckets(scope.period, "month");
   const { rows } = await buyerStatement(scope, months).execute(reader);
   const [row] = rows;

@@ -4,7 +4,7 @@
  */
 import { type RawBuilder, sql } from "kysely";
 import { formatUtcTimeSql } from "#database/sql-fragments.ts";
-import type { DatabaseReader } from "#database/transaction.ts";
+import type { DatabaseOrTransaction } from "#database/transaction.ts";
 import type { OrderStatus } from "#commerce/orders/order-states.ts";
 import { buildReportScopeSqlCondition, type ReportScope } from "./report-scope.ts";
 
@@ -69,7 +69,7 @@ const ageGroupDays = [0, 1, 2, 3, 7, 14, 30] as const;
  * orders are all orders that wait for shipment at the time `now`.
  */
 export async function readFulfillmentReport(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   query: FulfillmentReportQuery,
 ): Promise<FulfillmentReport> {
   const ages = await agesStatement(query).execute(reader);

@@ -3,7 +3,7 @@
  * which this stock lasts.
  */
 import { type RawBuilder, sql } from "kysely";
-import type { DatabaseReader } from "#database/transaction.ts";
+import type { DatabaseOrTransaction } from "#database/transaction.ts";
 import { parseSummedAmountMinor } from "./report-scope.ts";
 
 export interface InventoryReportFilter {
@@ -49,7 +49,7 @@ export interface InventoryReport {
 }
 
 export async function readInventoryReport(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   query: InventoryReportFilter,
 ): Promise<InventoryReport> {
   const [totals, rows] = [

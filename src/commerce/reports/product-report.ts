@@ -3,7 +3,7 @@
  * variant, category, country or market.
  */
 import { type RawBuilder, sql } from "kysely";
-import type { DatabaseReader } from "#database/transaction.ts";
+import type { DatabaseOrTransaction } from "#database/transaction.ts";
 import { buildReportScopeSqlCondition, parseSummedAmountMinor, type ReportScope } from "./report-scope.ts";
 
 export const productReportGroups = ["product", "variant", "category", "country", "market"] as const;
@@ -53,7 +53,7 @@ interface ProductReportQuery extends ReportScope {
 }
 
 export async function readProductReport(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   query: ProductReportQuery,
 ): Promise<ProductReport> {
   const { rows } = await productStatement(query).execute(reader);

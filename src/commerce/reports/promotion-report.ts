@@ -1,6 +1,6 @@
 /** Reads the report on promotions: the discounts that promotions gave to the orders of a period. */
 import { type RawBuilder, sql } from "kysely";
-import type { DatabaseReader } from "#database/transaction.ts";
+import type { DatabaseOrTransaction } from "#database/transaction.ts";
 import { buildReportScopeSqlCondition, type ReportScope, parseSummedAmountMinor } from "./report-scope.ts";
 
 /** Numbers and amounts of the orders with a promotion, in one currency; amounts in minor units. */
@@ -39,7 +39,7 @@ interface PromotionReportQuery extends ReportScope {
 }
 
 export async function readPromotionReport(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   query: PromotionReportQuery,
 ): Promise<PromotionReport> {
   const { rows } = await promotionStatement(query).execute(reader);

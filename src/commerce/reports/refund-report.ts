@@ -1,6 +1,6 @@
 /** Reads the report on refunds: the refunds that were requested in a period, by reason, with their outcome. */
 import { type RawBuilder, sql } from "kysely";
-import type { DatabaseReader } from "#database/transaction.ts";
+import type { DatabaseOrTransaction } from "#database/transaction.ts";
 import { buildReportScopeSqlCondition, parseSummedAmountMinor, type ReportScope } from "./report-scope.ts";
 
 /** Numbers and amounts of refunds in one currency; amounts in minor units. */
@@ -32,7 +32,7 @@ interface RefundReportQuery extends ReportScope {
 }
 
 export async function readRefundReport(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   query: RefundReportQuery,
 ): Promise<RefundReport> {
   const { rows } = await refundStatement(query).execute(reader);

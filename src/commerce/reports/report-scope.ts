@@ -3,7 +3,7 @@
  * this scope are counted.
  */
 import { type RawBuilder, sql } from "kysely";
-import type { DatabaseReader } from "#database/transaction.ts";
+import type { DatabaseOrTransaction } from "#database/transaction.ts";
 import { createInvalidFieldFailure } from "#foundation/faults.ts";
 import { createFailure } from "#foundation/failure.ts";
 import type { PeriodBucket, Period } from "#foundation/period.ts";
@@ -18,7 +18,7 @@ export interface ReportScope {
 }
 
 /** The markets that a report covers. */
-export interface ReportMarkets {
+export interface MarketsCoveredByReport {
   /** Ids of the markets that the report covers; null for all markets. */
   readonly ids: readonly string[] | null;
   /** Currencies of the markets that the report covers, sorted. */
@@ -40,10 +40,10 @@ interface ReportMarketsQuery {
  * Finds the markets that a report covers. If the caller may read the data of all merchants, a handle can
  * match markets of several merchants.
  */
-export async function findReportMarkets(
-  reader: DatabaseReader,
+export async function findMarketsCoveredByReport(
+  reader: DatabaseOrTransaction,
   { merchantId, market }: ReportMarketsQuery,
-): Promise<ReportMarkets> {
+): Promise<MarketsCoveredByReport> {
   const ofMerchant = merchantId === null ? sql`true` : sql`merchant_id = ${merchantId}`;
   if (market === null) {
     const { rows } = await sql<{

@@ -5,7 +5,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { ReturnReason } from "#commerce/after-sales/reasons.ts";
 import type { ReturnKind } from "#commerce/orders/order-states.ts";
-import type { DatabaseReader } from "#database/transaction.ts";
+import type { DatabaseOrTransaction } from "#database/transaction.ts";
 import { buildReportScopeSqlCondition, type ReportScope, parseSummedAmountMinor } from "./report-scope.ts";
 
 /** Numbers and amounts of returns in one currency; amounts in minor units. */
@@ -33,7 +33,7 @@ interface ReturnReportQuery extends ReportScope {
 }
 
 export async function readReturnReport(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   query: ReturnReportQuery,
 ): Promise<ReturnReport> {
   const { rows } = await returnStatement(query).execute(reader);

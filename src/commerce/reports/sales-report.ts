@@ -4,7 +4,7 @@
  * day, week or month).
  */
 import { type RawBuilder, sql } from "kysely";
-import type { DatabaseReader } from "#database/transaction.ts";
+import type { DatabaseOrTransaction } from "#database/transaction.ts";
 import type { PeriodBucket } from "#foundation/period.ts";
 import { remainingTaxSql } from "./tax-report.ts";
 import {
@@ -36,7 +36,7 @@ export interface SalesFigures extends Readonly<Record<`${Amount}Minor`, number>>
 }
 
 /** The sales in one currency: the totals, and an entry for each bucket (hour, day, week or month). */
-export interface CurrencySales {
+export interface SalesInOneCurrency {
   readonly currency: string;
   readonly totals: SalesFigures;
   readonly buckets: readonly (SalesFigures & PeriodBucket)[];
@@ -46,7 +46,7 @@ export interface CurrencySales {
  * The sales to one country in one currency: the totals, and an entry for each bucket (hour, day, week or
  * month).
  */
-export interface CountrySales extends CurrencySales {
+export interface SalesToCountry extends SalesInOneCurrency {
   readonly country: string;
 }
 
@@ -57,9 +57,9 @@ interface SalesReportQuery extends ReportScope {
 }
 
 export async function readSalesReport(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   query: SalesReportQuery,
-): Promise<readonly CurrencySales[]> {
+): Promise<readonly SalesInOneCurrency[]> {
   const { rows } = await salesStatement(query, "currency").execute(reader);
   const byCurrency = Map.groupBy(rows, ({ currency }) => currency);
   return [...new Set([...query.currencies, ...byCurrency.keys()])]
@@ -72,9 +72,9 @@ export async function readSalesReport(
  * highest net amounts (totals minus later reductions), the highest first.
  */
 export async function readSalesByCountry(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   { first, ...query }: Omit<SalesReportQuery, "currencies"> & { readonly first: number },
-): Promise<readonly CountrySales[]> {
+): Promise<readonly SalesToCountry[]> {
   const { rows } = await salesStatement(query, "country").execute(reader);
   const groups = [...Map.groupBy(rows, ({ currency, country }) => `${currency} ${country}`).values()];
   const sales = groups.flatMap((group) => {
@@ -87,14 +87,14 @@ export async function readSalesByCountry(
     .flatMap(([, ofCurrency]) => ofCurrency.toSorted(compareByNetAmount).slice(0, first));
 }
 
-const compareByNetAmount = (one: CountrySales, other: CountrySales): number =>
+const compareByNetAmount = (one: SalesToCountry, other: SalesToCountry): number =>
   other.totals.netMinor - one.totals.netMinor || (one.country < other.country ? -1 : 1);
 
 function toCurrencySales(
   currency: string,
   rows: readonly SalesRow[],
   buckets: readonly PeriodBucket[],
-): CurrencySales {
+): SalesInOneCurrency {
   const byBucket = new Map(rows.map((row) => [row.bucket, row]));
   return {
     currency,

@@ -6,7 +6,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { CheckoutSessionCancelReason } from "#commerce/checkout/end-session.ts";
 import type { CheckoutSessionStatus } from "#commerce/checkout/session-aggregate.ts";
-import type { DatabaseReader } from "#database/transaction.ts";
+import type { DatabaseOrTransaction } from "#database/transaction.ts";
 import type { PeriodBucket } from "#foundation/period.ts";
 import {
   reportTimeBucketNumberSql,
@@ -16,7 +16,7 @@ import {
 } from "./report-scope.ts";
 
 /** Number of the checkout sessions that have the same status and the same cancellation reason. */
-export interface CheckoutOutcomeCount {
+export interface CheckoutSessionOutcomeCount {
   readonly status: CheckoutSessionStatus;
   /** The reason why these checkout sessions were canceled; null if they have another status. */
   readonly reason: CheckoutSessionCancelReason | null;
@@ -30,7 +30,7 @@ export interface CheckoutFunnelFigures extends Readonly<Record<FunnelCount, numb
   /** Number of orders divided by number of carts, from 0 to 1; null if there were no carts. */
   readonly conversionRate: number | null;
   /** The numbers of checkout sessions by the way in which they ended, the most frequent status first. */
-  readonly outcomes: readonly CheckoutOutcomeCount[];
+  readonly outcomes: readonly CheckoutSessionOutcomeCount[];
 }
 
 /**
@@ -49,7 +49,7 @@ interface FunnelReportQuery extends ReportScope {
 
 /** Reads the funnel report: how many carts reached a checkout, a submission and an order. */
 export async function readCheckoutFunnelReport(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   query: FunnelReportQuery,
 ): Promise<CheckoutFunnelReport> {
   const { rows } = await funnelStatement(query).execute(reader);
@@ -117,9 +117,9 @@ function toFunnelFigures(rows: readonly FunnelRow[]): CheckoutFunnelFigures {
   };
 }
 
-function toOutcomes(rows: readonly FunnelRow[]): CheckoutOutcomeCount[] {
+function toOutcomes(rows: readonly FunnelRow[]): CheckoutSessionOutcomeCount[] {
   const groups = Map.groupBy(rows, ({ status, reason }) => `${status} ${reason}`);
-  const outcomes = [...groups.values()].flatMap(([first, ...others]): CheckoutOutcomeCount[] =>
+  const outcomes = [...groups.values()].flatMap(([first, ...others]): CheckoutSessionOutcomeCount[] =>
     first === undefined || first.status === null
       ? []
       : [
@@ -165,7 +165,7 @@ interface SearchReportQuery {
 }
 
 export async function readSearchReport(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   query: SearchReportQuery,
 ): Promise<SearchReport> {
   const { rows } = await searchStatement(query).execute(reader);

@@ -3,11 +3,11 @@
  * the tax when the orders were placed, and the tax that is left after later reductions.
  */
 import { type RawBuilder, sql } from "kysely";
-import type { DatabaseReader } from "#database/transaction.ts";
+import type { DatabaseOrTransaction } from "#database/transaction.ts";
 import { buildReportScopeSqlCondition, parseSummedAmountMinor, type ReportScope } from "./report-scope.ts";
 
 /** The tax of orders to one country by one rate; amounts in minor units. */
-export interface CountryTax {
+export interface TaxOfOrdersToCountry {
   readonly country: string;
   readonly currency: string;
   /** Code of the tax class of the rate; null if the orders were placed before rates were recorded. */
@@ -32,7 +32,7 @@ export const remainingTaxSql: RawBuilder<number> = sql<number>`(case when o.stat
   else coalesce(o.tax_minor - o.reduced_tax_minor,
     round(o.tax_minor::numeric * (o.total_minor - o.reduced_minor) / o.total_minor)) end)`;
 
-interface TaxRow extends Omit<CountryTax, "taxableMinor" | "taxMinor" | "netTaxMinor"> {
+interface TaxRow extends Omit<TaxOfOrdersToCountry, "taxableMinor" | "taxMinor" | "netTaxMinor"> {
   readonly taxable: string;
   readonly tax: string;
   readonly netTax: string;
@@ -51,9 +51,9 @@ const firstLineSql = (name: string): RawBuilder<unknown> => sql.raw(`(o.tax_line
  * PostgreSQL that the grouped expressions have few values, so that parallel processes add up the amounts.
  */
 export async function readTaxesByCountry(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   { first, ...scope }: ReportScope & { readonly first: number },
-): Promise<readonly CountryTax[]> {
+): Promise<readonly TaxOfOrdersToCountry[]> {
   const inScope = sql`o.tax_minor is not null
     and ${buildReportScopeSqlCondition(scope, "o", "placed_at")}`;
   const { rows } = await sql<TaxRow>`

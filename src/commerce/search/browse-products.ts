@@ -6,7 +6,7 @@
  */
 import { LRUCache } from "lru-cache";
 import { runStatementForSingleRow } from "#database/prepared-template.ts";
-import type { DatabaseReader } from "#database/transaction.ts";
+import type { DatabaseOrTransaction } from "#database/transaction.ts";
 import type { ProductSearchHitRow } from "./render-results.ts";
 import {
   type SearchStatementVariant,
@@ -16,7 +16,7 @@ import {
 import { buildCachedSearchPageStatement, type SearchFacetRows } from "./search-statement.ts";
 
 /** The single row that the SQL statement of a search returns: the found products, totals and facets. */
-export interface SearchResultRow extends Counted {
+export interface SearchStatementResultRow extends Counted {
   readonly hits: readonly ProductSearchHitRow[];
   /** All locales in which products are indexed; present only if the search has words. */
   readonly usedLocales?: readonly (string | null)[] | null;
@@ -62,13 +62,13 @@ interface CountsCache {
   readonly pending: Map<string, Promise<unknown>>;
 }
 
-const countsCaches = new WeakMap<DatabaseReader, CountsCache>();
+const countsCaches = new WeakMap<DatabaseOrTransaction, CountsCache>();
 
 /**
  * Returns the cache of totals and facet counts that belongs to a database connection. Returns undefined
  * inside a transaction, because the transaction's uncommitted changes must not get into the cache.
  */
-function countsCacheOf(reader: DatabaseReader): CountsCache | undefined {
+function countsCacheOf(reader: DatabaseOrTransaction): CountsCache | undefined {
   if (reader.isTransaction) return undefined;
   const existing = countsCaches.get(reader);
   if (existing !== undefined) return existing;
@@ -89,8 +89,8 @@ async function findCachedCounts(
 async function cacheCounts(
   { entries, pending }: CountsCache,
   key: string,
-  count: () => Promise<SearchResultRow>,
-): Promise<SearchResultRow> {
+  count: () => Promise<SearchStatementResultRow>,
+): Promise<SearchStatementResultRow> {
   const counting = count();
   pending.set(key, counting);
   try {
@@ -106,7 +106,7 @@ interface BrowseSearch {
   /** The cache key of the counts, which `getSearchResultCountsCacheKey` returns for the search. */
   readonly key: string;
   readonly values: SearchSqlParameterValues;
-  readonly count: () => Promise<SearchResultRow>;
+  readonly count: () => Promise<SearchStatementResultRow>;
 }
 
 export const getSearchResultCountsCacheKey = (
@@ -126,12 +126,12 @@ export const getSearchResultCountsCacheKey = (
  * current.
  */
 export async function searchProductsWithEmptyQuery(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   { key, values, count }: BrowseSearch,
-): Promise<SearchResultRow> {
+): Promise<SearchStatementResultRow> {
   const cache = countsCacheOf(reader);
   if (cache === undefined) return count();
-  const readFromCache = async (): Promise<SearchResultRow | undefined> => {
+  const readFromCache = async (): Promise<SearchStatementResultRow | undefined> => {
     const cached = await findCachedCounts(cache, key);
     return cached === undefined ? undefined : readCachedPage(reader, cached, values);
   };
@@ -150,7 +150,7 @@ const toCachedCounts = ({
   facets,
   first = [],
   snapshot = "",
-}: SearchResultRow): CachedCounts => ({
+}: SearchStatementResultRow): CachedCounts => ({
   counted: { total, currency, locale, facets },
   first,
   snapshot,
@@ -161,16 +161,16 @@ const toCachedCounts = ({
  * product has changed since.
  */
 async function readCachedPage(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   cached: CachedCounts,
   values: SearchSqlParameterValues,
-): Promise<SearchResultRow | undefined> {
+): Promise<SearchStatementResultRow | undefined> {
   const { counted, first, snapshot } = cached;
   const end = Math.min(Number(values["offset"]) + Number(values["limit"]), counted.total);
   if (end > first.length) return undefined;
   const hits = JSON.stringify(first.slice(Number(values["offset"]), end));
   const page = await runStatementForSingleRow<
-    Pick<SearchResultRow, "hits" | "indexedAt"> & { readonly isCurrent: boolean }
+    Pick<SearchStatementResultRow, "hits" | "indexedAt"> & { readonly isCurrent: boolean }
   >(reader, {
     form: "cached page",
     write: buildCachedSearchPageStatement,

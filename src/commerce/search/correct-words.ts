@@ -4,7 +4,7 @@
  * similar word is chosen; among equally similar words, the word that most products contain.
  */
 import { sql } from "kysely";
-import type { DatabaseReader } from "#database/transaction.ts";
+import type { DatabaseOrTransaction } from "#database/transaction.ts";
 import { computeEditDistance } from "#foundation/nearest.ts";
 import { mayBeCompoundWordEndingWith } from "./compounds.ts";
 import { type ParsedSearchQuery, parseSearchQuery } from "./parse-query.ts";
@@ -15,7 +15,7 @@ import {
   computeTypoMatchKeysOfWordSuffix,
   getMaxCorrectedTypos,
 } from "./typo-keys.ts";
-import type { ExpandedSearchQuery, ExpandedSearchQueryPart } from "./word-forms.ts";
+import type { SearchQueryWithWordForms, SearchQueryPartWithForms } from "./word-forms.ts";
 import { type TypoCorrectionCandidate, getTypoCorrectionCandidatesCache } from "./vocabulary-cache.ts";
 
 export interface SearchQueryToCorrect extends SearchContextForDocumentCounts {
@@ -26,13 +26,13 @@ export interface SearchQueryToCorrect extends SearchContextForDocumentCounts {
   readonly expand: (
     query: ParsedSearchQuery,
     options?: { readonly isJoined: boolean },
-  ) => Promise<ExpandedSearchQuery>;
+  ) => Promise<SearchQueryWithWordForms>;
 }
 
 /** Returns a map from each misspelt word to the corrected word in its usual spelling. */
 export async function findWordCorrections(
   search: SearchQueryToCorrect,
-  expanded: ExpandedSearchQuery,
+  expanded: SearchQueryWithWordForms,
 ): Promise<ReadonlyMap<string, string>> {
   const candidates = await addForms(search, await findCandidates(search.reader, expanded));
   if (candidates.length === 0) return new Map();
@@ -83,8 +83,8 @@ const candidatesOfWordMax = 8;
  * vocabulary.
  */
 async function findCandidates(
-  reader: DatabaseReader,
-  { query, forms }: ExpandedSearchQuery,
+  reader: DatabaseOrTransaction,
+  { query, forms }: SearchQueryWithWordForms,
 ): Promise<Candidate[]> {
   const words = forms
     .filter(({ part, isKnown }) => !isKnown && part.quantity === undefined && part.words.length === 1)
@@ -106,7 +106,7 @@ async function findCandidates(
 }
 
 async function readCandidates(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   words: readonly string[],
 ): Promise<ReadonlyMap<string, TypoCorrectionCandidate[]>> {
   const searched = words.map((word) => ({
@@ -185,7 +185,7 @@ function spellingOfEnd(end: string, spelling: string): string {
 }
 
 interface CandidateWithForms extends Candidate {
-  readonly forms: ExpandedSearchQueryPart;
+  readonly forms: SearchQueryPartWithForms;
 }
 
 /**

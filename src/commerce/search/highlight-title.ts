@@ -4,14 +4,19 @@
  */
 import { escapeHtml } from "#foundation/text.ts";
 import { findQuantitiesInText } from "./quantities.ts";
-import { removeCaseAndAccents, type SearchWord, segmentSpacelessText, splitWords } from "./tokens.ts";
-import type { ExpandedSearchQuery, SearchLexeme } from "./word-forms.ts";
+import {
+  removeCaseAndAccents,
+  type SearchWord,
+  segmentSpacelessText,
+  splitTextIntoSearchWords,
+} from "./tokens.ts";
+import type { SearchQueryWithWordForms, SearchLexeme } from "./word-forms.ts";
 
 /**
  * The title of a product, with the stem of each of its words. The search index and this file split a title
  * into words by the same rules, so the stem at index n belongs to the word at index n.
  */
-export interface StemmedTitle {
+export interface TitleWithWordStems {
   readonly title: string;
   readonly stemmer: string;
   /** Stem of each word of the title; null if the language of the title has no stemmer. */
@@ -29,10 +34,10 @@ interface Range {
  * matches the query.
  */
 export function highlightTitle(
-  { title, stemmer, titleStems }: StemmedTitle,
-  { query, forms }: ExpandedSearchQuery,
+  { title, stemmer, titleStems }: TitleWithWordStems,
+  { query, forms }: SearchQueryWithWordForms,
 ): string | null {
-  const words = splitWords(title);
+  const words = splitTextIntoSearchWords(title);
   const places = placesOf(title, words, titleStems);
   const find = ({ text, isPrefix = false }: SearchLexeme): readonly Range[] =>
     isPrefix ? words.filter((word) => word.text.startsWith(text)) : (places.get(text) ?? []);
@@ -62,7 +67,7 @@ const joinedWordsMax = 3;
 function placesOf(
   title: string,
   words: readonly SearchWord[],
-  stems: StemmedTitle["titleStems"],
+  stems: TitleWithWordStems["titleStems"],
 ): ReadonlyMap<string, readonly Range[]> {
   const places = new Map<string, Range[]>();
   const add = (text: string, range: Range): void => {

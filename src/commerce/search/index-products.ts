@@ -19,7 +19,7 @@ import {
 } from "./index-rows.ts";
 import { loadProductsToIndex } from "./load-products.ts";
 import { loadWordStems } from "./stems.ts";
-import { buildSearchTermRows, insertSearchTerms } from "./term-rows.ts";
+import { buildSearchTermRows, insertMissingSearchVocabularyTerms } from "./term-rows.ts";
 
 const batchSize = 500;
 
@@ -65,7 +65,7 @@ async function indexBatch(handle: Transaction, ids: readonly string[], now: Date
     handle,
     offers.flatMap(({ rows }) => rows),
   );
-  await insertSearchTerms(handle, buildSearchTermRows(drafts, stems));
+  await insertMissingSearchVocabularyTerms(handle, buildSearchTermRows(drafts, stems));
 }
 
 function wordsByStemmer(drafts: readonly SearchDocumentWithoutStems[]): Map<string, Set<string>> {

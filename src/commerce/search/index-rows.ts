@@ -19,18 +19,18 @@ import {
   toRandomProductSampleLexeme,
   toTitleLexeme,
 } from "./match-query.ts";
-import { buildFacetCountKey, buildSearchOfferKey, calculatePopularityStep } from "./offer-key.ts";
+import { buildSearchFacetKey, buildSearchOfferKey, calculatePopularityStep } from "./offer-key.ts";
 import { findQuantitiesInText } from "./quantities.ts";
 import { type WordStemsByStemmer, getStemmerOfLocale } from "./stems.ts";
 import {
   normalizeSkuOrGtin,
-  splitWords,
+  splitTextIntoSearchWords,
   joinHyphenatedWords,
   listLexemesOfSearchWords,
   joinSearchWords,
   type SearchWord,
 } from "./tokens.ts";
-import { foldUmlautDigraphs } from "./word-lists.ts";
+import { replaceUmlautDigraphsByVowels } from "./word-lists.ts";
 
 export interface SearchOfferRow {
   readonly country: string;
@@ -126,7 +126,7 @@ export function buildSearchOfferRows(
       locales,
       fallbackLocale,
       groupKey: groupKeyOf(product),
-      offerKey: buildFacetCountKey({
+      offerKey: buildSearchFacetKey({
         availability,
         currency: market.currency,
         minMinor,
@@ -157,9 +157,9 @@ export function createSearchDocumentsWithoutStems(
   );
   const codeLexemes = new Set([
     ...codes,
-    ...product.codes.flatMap(({ sku }) => [...listLexemesOfSearchWords(splitWords(sku))]),
+    ...product.codes.flatMap(({ sku }) => [...listLexemesOfSearchWords(splitTextIntoSearchWords(sku))]),
   ]);
-  const brandWords = splitWords(product.brand ?? "");
+  const brandWords = splitTextIntoSearchWords(product.brand ?? "");
   const brand = new Set([
     ...listLexemesOfSearchWords(brandWords),
     ...joinHyphenatedWords(product.brand ?? ""),
@@ -175,11 +175,11 @@ export function createSearchDocumentsWithoutStems(
   ];
   const marks = [...new Set(filters)].map((mark) => ` ${quoteLexeme(mark)}`).join("");
   return product.translations.map(({ locale, title, summary, description }) => {
-    const titleWords = splitWords(title);
+    const titleWords = splitTextIntoSearchWords(title);
     const names = product.categories.map(
       (category) => category.names[nameLocale(category.names, locale, product.merchantLocale)] ?? "",
     );
-    const categoryWords = names.flatMap(splitWords);
+    const categoryWords = names.flatMap(splitTextIntoSearchWords);
     const row = {
       productId: product.id,
       locale,
@@ -197,7 +197,7 @@ export function createSearchDocumentsWithoutStems(
       offers,
     };
     const text = `${summary ?? ""}\n${description ?? ""}\n${getSearchableAttributeText(product, locale)}`;
-    const textWords = splitWords(text);
+    const textWords = splitTextIntoSearchWords(text);
     const isGerman = row.stemmer === "german";
     const fields = {
       codes: codeLexemes,
@@ -221,7 +221,9 @@ export function createSearchDocumentsWithoutStems(
  * `kaffeemuhle`.
  */
 function furtherForms(text: string, isGerman: boolean): string[] {
-  const umlautForms = isGerman ? splitWords(text).flatMap((word) => foldUmlautDigraphs(word.text) ?? []) : [];
+  const umlautForms = isGerman
+    ? splitTextIntoSearchWords(text).flatMap((word) => replaceUmlautDigraphsByVowels(word.text) ?? [])
+    : [];
   return [...findQuantitiesInText(text).map(({ lexeme }) => lexeme), ...umlautForms];
 }
 

@@ -8,7 +8,7 @@
 import { sql } from "kysely";
 import { LRUCache } from "lru-cache";
 import { createNamedSqlTemplateParameter, prepareStatementTemplate } from "#database/prepared-template.ts";
-import type { DatabaseReader } from "#database/transaction.ts";
+import type { DatabaseOrTransaction } from "#database/transaction.ts";
 import { sampleParts, sampleSizes } from "./index-rows.ts";
 import {
   buildTsqueryRequiringAllParts,
@@ -16,8 +16,12 @@ import {
   quoteLexeme,
   toRandomProductSampleLexeme,
 } from "./match-query.ts";
-import { matchesTsqueryParameterSql, isSampledSql, matchingSearchDocumentsSql } from "./match-statements.ts";
-import { searchOfferPopularityStepSql, popularityStepMax } from "./offer-key.ts";
+import {
+  documentMatchesTsqueryParameterSql,
+  isSampledSql,
+  matchingSearchDocumentsSql,
+} from "./match-statements.ts";
+import { popularityStepFromOfferKeySql, popularityStepMax } from "./offer-key.ts";
 import {
   defaultSearchMatchLimits,
   type SearchMatchLimits,
@@ -27,7 +31,7 @@ import {
   getSearchStatementCacheKey,
   type SearchSqlParameterValues,
 } from "./search-form.ts";
-import type { ExpandedSearchQuery } from "./word-forms.ts";
+import type { SearchQueryWithWordForms } from "./word-forms.ts";
 
 /**
  * PostgreSQL's estimate of the number of search documents, for each database connection. Every search with
@@ -35,9 +39,9 @@ import type { ExpandedSearchQuery } from "./word-forms.ts";
  */
 export const documentCountSql = sql<number>`(select reltuples::int from pg_class
   where oid = 'search_document'::regclass)`;
-const documentCounts = new WeakMap<DatabaseReader, number>();
+const documentCounts = new WeakMap<DatabaseOrTransaction, number>();
 
-export function cacheSearchDocumentCount(reader: DatabaseReader, count: number): void {
+export function cacheSearchDocumentCount(reader: DatabaseOrTransaction, count: number): void {
   documentCounts.set(reader, count);
 }
 
@@ -46,13 +50,13 @@ export function cacheSearchDocumentCount(reader: DatabaseReader, count: number):
  * limited.
  */
 export const isLargeSearchCatalog = (
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   { matchLimits = defaultSearchMatchLimits }: ProductSearchInput,
 ): boolean => (documentCounts.get(reader) ?? 0) >= matchLimits.documentsMin;
 
 interface SearchToLimit {
   readonly input: ProductSearchInput;
-  readonly expanded: ExpandedSearchQuery;
+  readonly expanded: SearchQueryWithWordForms;
   readonly form: SearchStatementVariant;
   readonly values: SearchSqlParameterValues;
 }
@@ -71,7 +75,7 @@ interface MatchPlan extends Pick<SearchStatementVariant, "hasCandidates" | "isLi
  * the most popular ones are ranked.
  */
 export async function chooseSearchMatchStrategy(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   search: SearchToLimit,
 ): Promise<MatchPlan> {
   const { input, expanded, form, values } = search;
@@ -101,7 +105,7 @@ export async function chooseSearchMatchStrategy(
  * it only makes a search rank slightly more or fewer matches.
  */
 const samples = new WeakMap<
-  DatabaseReader,
+  DatabaseOrTransaction,
   LRUCache<string, readonly SampledMatchCountsOfPopularityStep[]>
 >();
 const [samplesMax, sampleMs] = [5000, 60_000];
@@ -113,7 +117,7 @@ const [samplesMax, sampleMs] = [5000, 60_000];
 const pageParameters: ReadonlySet<string> = new Set(["now", "offset", "limit"]);
 
 async function readSample(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   search: SearchToLimit,
 ): Promise<readonly SampledMatchCountsOfPopularityStep[]> {
   const cache = samples.get(reader) ?? new LRUCache({ max: samplesMax, ttl: sampleMs });
@@ -128,17 +132,17 @@ async function readSample(
 }
 
 const sampleStatement = (
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   { form, values }: SearchToLimit,
 ): ReturnType<typeof prepareStatementTemplate<SampledMatchCountsOfPopularityStep>> => {
   const isMatch = sql`d.words @@ ${createNamedSqlTemplateParameter("filtered")}::tsquery`;
   return prepareStatementTemplate<SampledMatchCountsOfPopularityStep>(reader, {
     form: `sample ${getSearchStatementCacheKey(form)}`,
     write: () => sql`
-      select ${searchOfferPopularityStepSql(sql`d.offer_key`)} as step, count(*)::int as candidates,
+      select ${popularityStepFromOfferKeySql(sql`d.offer_key`)} as step, count(*)::int as candidates,
         count(*) filter (where ${isMatch})::int as matches,
         count(*) filter (where ${isMatch} and d.head @@ ${createNamedSqlTemplateParameter("allInTitle")}::tsquery)::int as titles
-      from ${matchingSearchDocumentsSql(form, { isIndexed: sql`${matchesTsqueryParameterSql(form, "candidates")} and ${isSampledSql}` })}
+      from ${matchingSearchDocumentsSql(form, { isIndexed: sql`${documentMatchesTsqueryParameterSql(form, "candidates")} and ${isSampledSql}` })}
       group by 1`,
     values,
     hasManyForms: true,

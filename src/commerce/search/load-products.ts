@@ -9,7 +9,7 @@ import {
   reservedUnitsSql,
 } from "#commerce/catalog/availability.ts";
 import { currentPriceAmountSql } from "#commerce/catalog/current-price.ts";
-import type { DatabaseReader } from "#database/transaction.ts";
+import type { DatabaseOrTransaction } from "#database/transaction.ts";
 
 export interface ProductToIndex {
   readonly id: string;
@@ -71,7 +71,7 @@ export interface ProductMarketToIndex {
  * loads the markets of the merchants of these products.
  */
 export async function loadProductsToIndex(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   ids: readonly string[],
   now: Date,
 ): Promise<{ products: ProductToIndex[]; markets: ReadonlyMap<string, ProductMarketToIndex> }> {
@@ -115,7 +115,10 @@ export async function loadProductsToIndex(
   };
 }
 
-async function loadTranslations(reader: DatabaseReader, ids: readonly string[]): Promise<Translation[]> {
+async function loadTranslations(
+  reader: DatabaseOrTransaction,
+  ids: readonly string[],
+): Promise<Translation[]> {
   return reader
     .selectFrom("productTranslation")
     .select(["productId", "locale", "title", "summary", "description"])
@@ -133,7 +136,11 @@ interface Variant {
   readonly prices: readonly { readonly marketId: string; readonly amountMinor: number }[];
 }
 
-async function loadVariants(reader: DatabaseReader, ids: readonly string[], now: Date): Promise<Variant[]> {
+async function loadVariants(
+  reader: DatabaseOrTransaction,
+  ids: readonly string[],
+  now: Date,
+): Promise<Variant[]> {
   const rows = await reader
     .selectFrom("variant as v")
     .leftJoin("stockLevel as sl", "sl.variantId", "v.id")
@@ -169,7 +176,7 @@ async function loadVariants(reader: DatabaseReader, ids: readonly string[], now:
 }
 
 async function loadCategories(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   ids: readonly string[],
 ): Promise<Map<string, Category[]>> {
   const links = await reader
@@ -218,7 +225,7 @@ function withAncestors(ids: readonly string[], tree: ReadonlyMap<string, Categor
 }
 
 async function loadMarkets(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   merchantIds: readonly string[],
 ): Promise<Map<string, ProductMarketToIndex>> {
   const { rows } = await sql<ProductMarketToIndex>`

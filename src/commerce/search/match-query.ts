@@ -3,9 +3,9 @@
  * quoted, so the buyer's text cannot act as an operator.
  */
 import type {
-  ExpandedSearchQuery,
+  SearchQueryWithWordForms,
   SearchLexeme,
-  ExpandedSearchQueryPart,
+  SearchQueryPartWithForms,
   SearchWordForm,
 } from "./word-forms.ts";
 
@@ -56,7 +56,7 @@ const joinedPartsMax = 4;
  * shirt` → `tshirt`, or the parts of a SKU).
  */
 export function buildTsqueryRequiringAllParts(
-  { query, forms }: ExpandedSearchQuery,
+  { query, forms }: SearchQueryWithWordForms,
   options: TsqueryOptions = {},
 ): string {
   if (forms.length === 0) return matchNothing;
@@ -79,22 +79,22 @@ export function buildTsqueryRequiringAllParts(
  * of that language.
  */
 function requiredParts(
-  forms: readonly ExpandedSearchQueryPart[],
+  forms: readonly SearchQueryPartWithForms[],
   { isCandidate = false }: TsqueryOptions,
-): readonly ExpandedSearchQueryPart[] {
+): readonly SearchQueryPartWithForms[] {
   const others = isCandidate ? forms.filter(({ stopIn }) => stopIn.length === 0) : [];
   return others.length === 0 ? forms : others;
 }
 
 /** Builds a tsquery for the documents that contain the one given part of the search query. */
 export const buildTsqueryForSinglePart = (
-  part: ExpandedSearchQueryPart,
+  part: SearchQueryPartWithForms,
   options: TsqueryOptions = { hasMerchants: true },
 ): string => anyClause(partClauses(part, options));
 
 /** Builds a tsquery for the documents that contain at least one part of the search query. */
 export function buildTsqueryRequiringAnyPart(
-  { forms }: ExpandedSearchQuery,
+  { forms }: SearchQueryWithWordForms,
   options: TsqueryOptions = {},
 ): string {
   const clauses = forms.map((part) => {
@@ -108,7 +108,7 @@ export function buildTsqueryRequiringAnyPart(
  * Builds the tsquery with which `ts_rank` computes the text rank of a document. It contains the forms of all
  * parts of the search query in all languages.
  */
-export function buildRankingTsquery({ forms }: ExpandedSearchQuery): string {
+export function buildRankingTsquery({ forms }: SearchQueryWithWordForms): string {
   const ranked = forms.filter(({ part, stopIn }) => part.isLast || stopIn.length === 0);
   const clauses = ranked.flatMap(({ exact, loose }) =>
     [...exact, ...loose.filter(({ merchants }) => merchants === undefined)].map((form) =>
@@ -149,7 +149,7 @@ export const toRandomProductSampleLexeme = (size: number): string => `%${size}`;
 export const toPopularityStepLexeme = (step: number): string => `+${step}`;
 export const toAttributeLexeme = (code: string, value: string): string => `=${code}:${value}`;
 
-function partClauses({ exact, loose, weak }: ExpandedSearchQueryPart, options: TsqueryOptions): string[] {
+function partClauses({ exact, loose, weak }: SearchQueryPartWithForms, options: TsqueryOptions): string[] {
   const forms = { exact, ranked: [...exact, ...loose], all: [...exact, ...loose, ...weak] };
   return forms[options.forms ?? "all"].map((form) => formClause(form, options));
 }

@@ -8,19 +8,19 @@ import { type RawBuilder, sql } from "kysely";
 import { createNamedSqlTemplateParameter } from "#database/prepared-template.ts";
 import { quoteLexeme, toRandomProductSampleLexeme } from "./match-query.ts";
 import {
-  facetCountKeySql,
-  searchOfferCurrencySql,
-  searchOfferFallbackLocaleSql,
-  isSearchOfferInStockSql,
-  searchOfferMinPriceSql,
-  searchOfferAvailabilitySql,
-  searchOfferPopularityStepSql,
+  facetKeyFromOfferKeySql,
+  currencyFromOfferKeySql,
+  fallbackLocaleFromOfferKeySql,
+  offerInStockConditionSql,
+  minPriceFromOfferKeySql,
+  availabilityFromOfferKeySql,
+  popularityStepFromOfferKeySql,
 } from "./offer-key.ts";
 import {
   type MatchingProductsSqlFragments,
   localeChainLength,
   countryParameter,
-  isMerchantActiveSql,
+  merchantActiveConditionSql,
   productDisplayLocaleSql,
   mainCurrencyOfFoundProductsSql,
   searchMatchesMax,
@@ -47,7 +47,7 @@ export function buildMatchingProductsSqlWithoutWords(
   const isByPopularity = form.sort === "relevance" || form.sort === "popularity";
   const main = mainCurrencyOfFoundProductsSql(
     isByPopularity
-      ? mostUsedCurrencySql(searchOfferCurrencySql(sql`offer`), mostPopular)
+      ? mostUsedCurrencySql(currencyFromOfferKeySql(sql`offer`), mostPopular)
       : mostUsedCurrencySql(sql`currency`, popular),
   );
   return { base: baseOf(form), main, order: sql`place` };
@@ -81,7 +81,7 @@ const columns = sql`${fixed}, ${productDisplayLocaleSql(sql`o.locales`, sql`o.fa
  * the filters. The SQL ends with a `where` condition, so further conditions must start with `and`.
  */
 function offers({ hasCategory, hasMerchant }: SearchStatementVariant, joined?: Sql): Sql {
-  const filters = [sql`o.country = ${countryParameter}`, isMerchantActiveSql(sql`o.merchant_id`)];
+  const filters = [sql`o.country = ${countryParameter}`, merchantActiveConditionSql(sql`o.merchant_id`)];
   if (hasCategory)
     filters.push(sql`o.category_keys @> array[${createNamedSqlTemplateParameter("categoryKey")}::text]`);
   if (hasMerchant)
@@ -103,8 +103,9 @@ function offers({ hasCategory, hasMerchant }: SearchStatementVariant, joined?: S
 
 /**
  * SQL that reads search documents in the order of their titles. For each product, the last condition selects
- * the document in the locale in which the product is shown. The condition on `chain` never changes the
- * result; it excludes most other documents without reading their offers.
+ * the document in the locale in which the product is shown. The condition on `chain` (the requested locale
+ * and its fallback locales) never changes the result: it excludes most documents before their offers are
+ * read.
  */
 function byTitle(form: SearchStatementVariant): Sql {
   const locales = Array.from({ length: localeChainLength }, (_, index) =>
@@ -140,7 +141,7 @@ function byPrice(form: SearchStatementVariant, direction: Sql): Sql {
 export function buildMatchingProductsSqlForWords(form: SearchStatementVariant): MatchingProductsSqlFragments {
   const { sort } = form;
   const key = sql`d.offer_key`;
-  const price = sql`, ${searchOfferCurrencySql(key)} as currency, ${searchOfferMinPriceSql(key)} as min_minor`;
+  const price = sql`, ${currencyFromOfferKeySql(key)} as currency, ${minPriceFromOfferKeySql(key)} as min_minor`;
   const sortKey: Sql = {
     relevance: sql`, ${searchScoreSql(form, key)} as score`,
     newest: sql`, d.published_at`,
@@ -157,12 +158,12 @@ export function buildMatchingProductsSqlForWords(form: SearchStatementVariant): 
       : sql``;
   const attributes = form.hasAttributeFacets ? sql`, d.attributes` : sql``;
   const base = sql`
-    select d.product_id, d.locale, d.group_key, d.brand, ${facetCountKeySql(key)} as offer ${attributes}
+    select d.product_id, d.locale, d.group_key, d.brand, ${facetKeyFromOfferKeySql(key)} as offer ${attributes}
     ${sortKey}
     from ${matchingSearchDocumentsSql(form, { ...matchSource(form), joined: popularity })}`;
   return {
     base,
-    main: mainCurrencyOfFoundProductsSql(mostUsedCurrencySql(searchOfferCurrencySql(sql`offer`), sql`base`)),
+    main: mainCurrencyOfFoundProductsSql(mostUsedCurrencySql(currencyFromOfferKeySql(sql`offer`), sql`base`)),
     order: orders[sort],
   };
 }
@@ -194,14 +195,14 @@ export function matchingSearchDocumentsSql(
   { isIndexed, words, joined = sql``, isLimited = false }: DocumentSource,
 ): Sql {
   const key = sql`d.offer_key`;
-  const filters = [sql`${key} is not null`, isShown(key), isMerchantActiveSql(sql`d.merchant_id`)];
+  const filters = [sql`${key} is not null`, isShown(key), merchantActiveConditionSql(sql`d.merchant_id`)];
   if (form.hasPrice)
-    filters.push(sql`${searchOfferCurrencySql(key)} = ${createNamedSqlTemplateParameter("priceCurrency")}::text
-      and ${searchOfferMinPriceSql(key)} >= ${createNamedSqlTemplateParameter("priceMin")}::bigint
-      and ${searchOfferMinPriceSql(key)} <= ${createNamedSqlTemplateParameter("priceMax")}::bigint`);
+    filters.push(sql`${currencyFromOfferKeySql(key)} = ${createNamedSqlTemplateParameter("priceCurrency")}::text
+      and ${minPriceFromOfferKeySql(key)} >= ${createNamedSqlTemplateParameter("priceMin")}::bigint
+      and ${minPriceFromOfferKeySql(key)} <= ${createNamedSqlTemplateParameter("priceMax")}::bigint`);
   if (form.hasAvailability)
     filters.push(
-      sql`${searchOfferAvailabilitySql(key)} = any(${createNamedSqlTemplateParameter("availabilities")}::text[])`,
+      sql`${availabilityFromOfferKeySql(key)} = any(${createNamedSqlTemplateParameter("availabilities")}::text[])`,
     );
   if (words !== undefined) filters.push(sql`d.words @@ ${words}`);
   const documentColumns = isLimited ? sql`head, words, locale, locales, merchant_id` : sql`*`;
@@ -221,7 +222,7 @@ export function matchingSearchDocumentsSql(
 function isShown(key: Sql): Sql {
   const requested = sql`${createNamedSqlTemplateParameter("chain0")}::text`;
   return sql`(d.locale = ${requested} or (not ${requested} = any(d.locales)
-    and d.locale = ${productDisplayLocaleSql(sql`d.locales`, searchOfferFallbackLocaleSql(key))}))`;
+    and d.locale = ${productDisplayLocaleSql(sql`d.locales`, fallbackLocaleFromOfferKeySql(key))}))`;
 }
 
 const mainCurrencyFirst = sql`currency is distinct from (select currency from main), currency`;
@@ -244,22 +245,25 @@ const queryParameter = (name: string): Sql => sql`${createNamedSqlTemplateParame
 function matchSource(form: SearchStatementVariant): Pick<DocumentSource, "isIndexed" | "words"> {
   const { hasCandidates, isLimited } = form;
   if (isLimited) {
-    const titles = sql`${matchesTsqueryParameterSql(form, "titleCandidates")}
+    const titles = sql`${documentMatchesTsqueryParameterSql(form, "titleCandidates")}
       and words @@ (select ${queryParameter("titlesLimit")})`;
-    const others = sql`${matchesTsqueryParameterSql(form, "candidates")}
+    const others = sql`${documentMatchesTsqueryParameterSql(form, "candidates")}
       and words @@ (select ${queryParameter("othersLimit")})`;
     return { isIndexed: sql`(${titles} or ${others})`, words: queryParameter("filtered") };
   }
-  if (!hasCandidates) return { isIndexed: matchesTsqueryParameterSql(form, "filtered") };
-  return { isIndexed: matchesTsqueryParameterSql(form, "candidates"), words: queryParameter("filtered") };
+  if (!hasCandidates) return { isIndexed: documentMatchesTsqueryParameterSql(form, "filtered") };
+  return {
+    isIndexed: documentMatchesTsqueryParameterSql(form, "candidates"),
+    words: queryParameter("filtered"),
+  };
 }
 
 /**
  * SQL condition that is true for the documents that the full-text index finds by a tsquery. The tsquery is
  * the value of the parameter with the given name.
  */
-export const matchesTsqueryParameterSql = (form: SearchStatementVariant, name: string): Sql =>
-  matchesTsqueryExpressionSql(form, queryParameter(name));
+export const documentMatchesTsqueryParameterSql = (form: SearchStatementVariant, name: string): Sql =>
+  documentMatchesTsqueryExpressionSql(form, queryParameter(name));
 
 /**
  * SQL condition that is true for documents that match a tsquery, and that belong to the requested merchant if
@@ -267,7 +271,7 @@ export const matchesTsqueryParameterSql = (form: SearchStatementVariant, name: s
  * the words and always uses the full-text index. Otherwise, for frequent words, PostgreSQL would read and
  * decompress all documents.
  */
-export const matchesTsqueryExpressionSql = (form: SearchStatementVariant, words: Sql): Sql =>
+export const documentMatchesTsqueryExpressionSql = (form: SearchStatementVariant, words: Sql): Sql =>
   sql`words @@ (${addMerchantFilterSql(form, words)})`;
 
 /**
@@ -344,6 +348,6 @@ export const textRankSql = sql`ts_rank('{0.3,0.3,1,0.5}', d.head,
  * popularity and text rank.
  */
 export const searchScoreSql = (form: SearchStatementVariant, key: Sql): Sql =>
-  sql`(${searchScoreTierSql(form)} + case when ${isSearchOfferInStockSql(key)} then ${points(stockScore)} else 0 end
-    + ${points(popularityStepScore)} * ${searchOfferPopularityStepSql(key)}
+  sql`(${searchScoreTierSql(form)} + case when ${offerInStockConditionSql(key)} then ${points(stockScore)} else 0 end
+    + ${points(popularityStepScore)} * ${popularityStepFromOfferKeySql(key)}
     + ${points(textRankScore)} * ${textRankSql})`;

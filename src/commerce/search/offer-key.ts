@@ -53,26 +53,27 @@ const countedLength = 6;
  * Returns the first part of the offer key, by which search facets are counted. The table `search_offer`
  * stores only this part.
  */
-export const buildFacetCountKey = (offer: SearchOfferKeyFields): string =>
+export const buildSearchFacetKey = (offer: SearchOfferKeyFields): string =>
   buildSearchOfferKey(offer).slice(0, countedLength);
 
 const list = sql.raw(`array[${availabilities.map((availability) => `'${availability}'`).join(", ")}]`);
 
 /** SQL expression for the first part of an offer key, by which search facets are counted. */
-export const facetCountKeySql = (key: Sql): Sql => sql`left(${key}, ${sql.raw(String(countedLength))})`;
-export const searchOfferAvailabilitySql = (key: Sql): Sql => sql`(${list})[left(${key}, 1)::int + 1]`;
-export const searchOfferCurrencySql = (key: Sql): Sql => sql`substr(${key}, 2, 3)`;
-export const searchOfferPriceStepSql = (key: Sql): Sql => sql`substr(${key}, 5, 2)::int`;
-export const searchOfferFallbackLocaleSql = (key: Sql): Sql =>
+export const facetKeyFromOfferKeySql = (key: Sql): Sql =>
+  sql`left(${key}, ${sql.raw(String(countedLength))})`;
+export const availabilityFromOfferKeySql = (key: Sql): Sql => sql`(${list})[left(${key}, 1)::int + 1]`;
+export const currencyFromOfferKeySql = (key: Sql): Sql => sql`substr(${key}, 2, 3)`;
+export const priceStepFromOfferKeySql = (key: Sql): Sql => sql`substr(${key}, 5, 2)::int`;
+export const fallbackLocaleFromOfferKeySql = (key: Sql): Sql =>
   sql`split_part(substr(${key}, ${sql.raw(String(countedLength + 1))}), '/', 1)`;
-export const searchOfferMinPriceSql = (key: Sql): Sql => sql`split_part(${key}, '/', 2)::bigint`;
+export const minPriceFromOfferKeySql = (key: Sql): Sql => sql`split_part(${key}, '/', 2)::bigint`;
 /** SQL expression for the popularity step (0 to 9) in an offer key; 0 if the key contains no popularity step. */
-export const searchOfferPopularityStepSql = (key: Sql): Sql =>
+export const popularityStepFromOfferKeySql = (key: Sql): Sql =>
   sql`coalesce(nullif(split_part(${key}, '/', 3), ''), '0')::int`;
 
 /**
  * SQL condition that is true for offers that are in stock. The first digit of their offer key is the digit of
  * `in_stock` or `low_stock`, the first two values of `availabilities`.
  */
-export const isSearchOfferInStockSql = (key: Sql): Sql =>
+export const offerInStockConditionSql = (key: Sql): Sql =>
   sql`${key} collate "C" < '${sql.raw(String(availabilities.indexOf("backorder")))}'`;

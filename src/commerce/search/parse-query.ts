@@ -10,7 +10,7 @@ import {
   normalizeSkuOrGtin,
   type SearchWord,
   segmentSpacelessText,
-  splitWords,
+  splitTextIntoSearchWords,
 } from "./tokens.ts";
 import { isSearchFillerWord } from "./word-lists.ts";
 
@@ -43,7 +43,7 @@ export interface SearchQueryPart {
 const codeLengthMin = 3;
 
 export function parseSearchQuery(q: string): ParsedSearchQuery {
-  const words = splitWords(q);
+  const words = splitTextIntoSearchWords(q);
   const code = normalizeSkuOrGtin(q);
   return {
     words,
@@ -89,7 +89,7 @@ function findParts(q: string, words: readonly SearchWord[]): SearchQueryPart[] {
  * Joins neighboring parts of the query (for example `power` and `bank`) to one part if `isJoined` returns
  * true for their texts. Parts of several words, fillers and quantities are not joined.
  */
-export function joinSearchQueryParts(
+export function joinNeighboringSearchQueryParts(
   query: ParsedSearchQuery,
   isJoined: (texts: readonly string[]) => boolean,
 ): ParsedSearchQuery {

@@ -6,20 +6,24 @@
 import { type RawBuilder, sql } from "kysely";
 import { LRUCache } from "lru-cache";
 import { createNamedSqlTemplateParameter, prepareStatementTemplate } from "#database/prepared-template.ts";
-import type { DatabaseReader } from "#database/transaction.ts";
+import type { DatabaseOrTransaction } from "#database/transaction.ts";
 import { buildTsqueryForSinglePart } from "./match-query.ts";
 import { sampleParts } from "./index-rows.ts";
-import { matchesTsqueryExpressionSql, isSampledSql, matchingSearchDocumentsSql } from "./match-statements.ts";
+import {
+  documentMatchesTsqueryExpressionSql,
+  isSampledSql,
+  matchingSearchDocumentsSql,
+} from "./match-statements.ts";
 import {
   type SearchStatementVariant,
   getSearchStatementCacheKey,
   type SearchSqlParameterValues,
 } from "./search-form.ts";
-import type { ExpandedSearchQueryPart } from "./word-forms.ts";
+import type { SearchQueryPartWithForms } from "./word-forms.ts";
 
 /** The search for which documents are counted. Its filters decide which documents are counted. */
 export interface SearchContextForDocumentCounts {
-  readonly reader: DatabaseReader;
+  readonly reader: DatabaseOrTransaction;
   readonly form: SearchStatementVariant;
   readonly values: SearchSqlParameterValues;
   /** True if the catalogue is so large that documents with frequent words are counted in a random sample. */
@@ -37,8 +41,8 @@ const documentCounts: CountCache<{ readonly words: string; readonly count: numbe
 /** Returns the number of documents that contain each part of the query, at most 1000 for each part. */
 export async function countDocumentsBySearchQueryPart(
   search: SearchContextForDocumentCounts,
-  parts: readonly ExpandedSearchQueryPart[],
-): Promise<(part: ExpandedSearchQueryPart) => number> {
+  parts: readonly SearchQueryPartWithForms[],
+): Promise<(part: SearchQueryPartWithForms) => number> {
   const queries = new Map(parts.map((part) => [buildTsqueryForSinglePart(part), queryOf(part)]));
   const rows = await runSampled(search, {
     name: "count",
@@ -54,7 +58,7 @@ export async function countDocumentsBySearchQueryPart(
   return (part) => counts.get(buildTsqueryForSinglePart(part)) ?? 0;
 }
 
-const queryOf = (part: ExpandedSearchQueryPart): TsqueryForDocumentCount => ({
+const queryOf = (part: SearchQueryPartWithForms): TsqueryForDocumentCount => ({
   words: buildTsqueryForSinglePart(part),
   candidates: buildTsqueryForSinglePart(part, { isCandidate: true }),
 });
@@ -92,8 +96,8 @@ const partCounts: CountCache<PartCounts> = new WeakMap();
 /** Measures how many documents contain each part of a query, and in which fields. */
 export async function measureSearchQueryPartFrequencies(
   search: SearchContextForDocumentCounts,
-  parts: readonly ExpandedSearchQueryPart[],
-): Promise<(part: ExpandedSearchQueryPart) => SearchQueryPartFrequency> {
+  parts: readonly SearchQueryPartWithForms[],
+): Promise<(part: SearchQueryPartWithForms) => SearchQueryPartFrequency> {
   const queries = parts.map((part) => ({
     ...queryOf(part),
     title: buildTsqueryForSinglePart(part, { weight: "BC", hasMerchants: false }),
@@ -129,7 +133,7 @@ export async function measureSearchQueryPartFrequencies(
 }
 
 /** Returns the index of the first tsquery in a list that finds a product; undefined if none of them does. */
-export async function findPositionOfFirstMatchingTsquery(
+export async function findIndexOfFirstMatchingTsquery(
   search: SearchContextForDocumentCounts,
   queries: readonly TsqueryForDocumentCount[],
 ): Promise<number | undefined> {
@@ -228,12 +232,12 @@ const withFactor = <Row>(rows: readonly Row[], factor: number): CountedRow<Row>[
  * Caches of the numbers of documents that contain the words of recent queries, one cache for each database
  * connection. Used only in large catalogues. The numbers may be up to one minute old.
  */
-type CountCache<Row> = WeakMap<DatabaseReader, LRUCache<string, CountedRow<Row>>>;
+type CountCache<Row> = WeakMap<DatabaseOrTransaction, LRUCache<string, CountedRow<Row>>>;
 const [countsMax, countsMs] = [20_000, 60_000];
 
 function getReaderCounts<Row>(
   cache: CountCache<Row>,
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
 ): LRUCache<string, CountedRow<Row>> {
   const counts = cache.get(reader) ?? new LRUCache({ max: countsMax, ttl: countsMs });
   cache.set(reader, counts);
@@ -265,7 +269,7 @@ async function runForQueries<Row>(
   const statement = prepareStatementTemplate<Row>(reader, {
     form: `${name} ${Number(isSampled)} ${getSearchStatementCacheKey(form)}`,
     write: () => {
-      const isFound = matchesTsqueryExpressionSql(form, sql`w.candidates`);
+      const isFound = documentMatchesTsqueryExpressionSql(form, sql`w.candidates`);
       const isIndexed = isSampled ? sql`${isFound} and ${isSampledSql}` : isFound;
       return write({
         isIndexed,

@@ -8,19 +8,19 @@ import { buildTsqueryRequiringAllParts, type TsqueryOptions } from "./match-quer
 import type { SearchQueryPart } from "./parse-query.ts";
 import {
   type SearchContextForDocumentCounts,
-  findPositionOfFirstMatchingTsquery,
+  findIndexOfFirstMatchingTsquery,
   frequencyMax,
   type SearchQueryPartFrequency,
 } from "./query-counts.ts";
 import { addFiltersToTsquery, type ProductSearchInput } from "./search-form.ts";
 import { getStemmerOfLocale } from "./stems.ts";
-import type { ExpandedSearchQuery, ExpandedSearchQueryPart } from "./word-forms.ts";
+import type { SearchQueryWithWordForms, SearchQueryPartWithForms } from "./word-forms.ts";
 import { isPreposition } from "./word-lists.ts";
 
 export interface SearchQueryToRelax extends SearchContextForDocumentCounts {
   readonly input: ProductSearchInput;
-  readonly expanded: ExpandedSearchQuery;
-  readonly frequencyOf: (part: ExpandedSearchQueryPart) => SearchQueryPartFrequency;
+  readonly expanded: SearchQueryWithWordForms;
+  readonly frequencyOf: (part: SearchQueryPartWithForms) => SearchQueryPartFrequency;
   /** True if a search for all parts of the query has already found nothing. Such a search need not run again. */
   readonly isWholeTried: boolean;
 }
@@ -57,7 +57,7 @@ export async function chooseSearchQueryPartsToKeep(
       addFiltersToTsquery(buildTsqueryRequiringAllParts({ ...expanded, forms: parts }, options), input);
     return { words: match({ hasMerchants: true }), candidates: match({ isCandidate: true }) };
   });
-  const first = await findPositionOfFirstMatchingTsquery(search, queries);
+  const first = await findIndexOfFirstMatchingTsquery(search, queries);
   return first === undefined ? undefined : new Set(combinations[first]?.parts.map(({ part }) => part));
 }
 
@@ -65,7 +65,9 @@ export async function chooseSearchQueryPartsToKeep(
  * Returns the parts of the query that are stop words in no language; all parts if each of them is a stop word
  * in some language.
  */
-export function removeStopWordParts({ forms }: ExpandedSearchQuery): readonly ExpandedSearchQueryPart[] {
+export function removeStopWordParts({
+  forms,
+}: SearchQueryWithWordForms): readonly SearchQueryPartWithForms[] {
   const others = forms.filter(({ stopIn }) => stopIn.length === 0);
   return others.length === 0 ? forms : others;
 }
@@ -105,6 +107,6 @@ function nounBeforePreposition(search: SearchQueryToRelax): SearchQueryPart | un
 
 /** Returns true if the part of the query is a stop word (for example `the`) in the language of the search. */
 export const isStopWord = (
-  part: ExpandedSearchQueryPart,
+  part: SearchQueryPartWithForms,
   { input, expanded }: Pick<SearchQueryToRelax, "input" | "expanded">,
 ): boolean => part.stopIn.includes(getStemmerOfLocale(input.locale)) && expanded.forms.length > 1;

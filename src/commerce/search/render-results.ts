@@ -17,7 +17,7 @@ import {
   textRankScore,
 } from "./match-statements.ts";
 import { priceSteps } from "./offer-key.ts";
-import type { ExpandedSearchQuery } from "./word-forms.ts";
+import type { SearchQueryWithWordForms } from "./word-forms.ts";
 
 export interface RenderedSearchHit {
   readonly productId: string;
@@ -65,7 +65,7 @@ export interface ProductSearchHitRow extends ProductSummaryRow {
   };
 }
 
-export function renderSearchHit(hit: ProductSearchHitRow, expanded: ExpandedSearchQuery): RenderedSearchHit {
+export function toSearchHit(hit: ProductSearchHitRow, expanded: SearchQueryWithWordForms): RenderedSearchHit {
   const { score, stemmer, titleStems = null } = hit;
   const { id, locale, title } = hit.kept;
   if (stemmer === undefined)
@@ -112,11 +112,7 @@ interface Bucket {
   readonly count: number;
 }
 
-export function renderSearchFacets(
-  raw: SearchFacetRows,
-  locale: string,
-  currency: string | null,
-): SearchFacet[] {
+export function toSearchFacets(raw: SearchFacetRows, locale: string, currency: string | null): SearchFacet[] {
   const categories = raw.category.map(({ slug, names, defaultLocale, count }) => {
     const labels = names ?? {};
     const chosen = chooseBestLocale(Object.keys(labels), [locale], [defaultLocale ?? ""]);

@@ -14,11 +14,11 @@ import {
 import { measureSearchQueryPartFrequencies, type SearchQueryPartFrequency } from "./query-counts.ts";
 import { chooseSearchQueryPartsToKeep, removeStopWordParts, isStopWord } from "./relax-query.ts";
 import type { ProductSearchInput } from "./search-form.ts";
-import type { ExpandedSearchQuery, ExpandedSearchQueryPart } from "./word-forms.ts";
+import type { SearchQueryWithWordForms, SearchQueryPartWithForms } from "./word-forms.ts";
 
 export interface SearchQueryToRepair extends SearchQueryToCorrect {
   readonly input: ProductSearchInput;
-  readonly expanded: ExpandedSearchQuery;
+  readonly expanded: SearchQueryWithWordForms;
 }
 
 export interface CorrectedSearchQuery {
@@ -65,18 +65,21 @@ export async function relaxSearchQuery(search: SearchQueryToRepair): Promise<Rel
  * Splits the texts without spaces in a query (for example Japanese) into segments, so that each segment can
  * be corrected or left out.
  */
-async function splitDense({ expanded, expand }: SearchQueryToRepair): Promise<ExpandedSearchQuery> {
+async function splitDense({ expanded, expand }: SearchQueryToRepair): Promise<SearchQueryWithWordForms> {
   const split = segmentSpacelessSearchQueryParts(expanded.query);
   return split.words.length > expanded.query.words.length ? expand(split) : expanded;
 }
 
 interface ChosenParts {
-  readonly expanded: ExpandedSearchQuery;
+  readonly expanded: SearchQueryWithWordForms;
   /** The parts of the query that the search leaves out; undefined if no product contains any part. */
   readonly dropped: readonly SearchQueryPart[] | undefined;
 }
 
-async function choosePartsOf(search: SearchQueryToRepair, query: ExpandedSearchQuery): Promise<ChosenParts> {
+async function choosePartsOf(
+  search: SearchQueryToRepair,
+  query: SearchQueryWithWordForms,
+): Promise<ChosenParts> {
   const { expanded, frequencyOf } = await splitUnknownCompounds(search, query);
   // True if the query is still the original query, which has already been searched without a result. A query
   // in which a compound word was split has not been searched yet.
@@ -95,8 +98,8 @@ async function choosePartsOf(search: SearchQueryToRepair, query: ExpandedSearchQ
 const isWordPart = ({ quantity, isFiller }: SearchQueryPart): boolean => quantity === undefined && !isFiller;
 
 interface MeasuredQuery {
-  readonly expanded: ExpandedSearchQuery;
-  readonly frequencyOf: (part: ExpandedSearchQueryPart) => SearchQueryPartFrequency;
+  readonly expanded: SearchQueryWithWordForms;
+  readonly frequencyOf: (part: SearchQueryPartWithForms) => SearchQueryPartFrequency;
 }
 
 /**
@@ -106,7 +109,7 @@ interface MeasuredQuery {
  */
 async function splitUnknownCompounds(
   search: SearchQueryToRepair,
-  expanded: ExpandedSearchQuery,
+  expanded: SearchQueryWithWordForms,
 ): Promise<MeasuredQuery> {
   const frequencyOf = await measureSearchQueryPartFrequencies(search, removeStopWordParts(expanded));
   const splits = new Map(

@@ -18,7 +18,7 @@ import {
   toMerchantLexeme,
   quoteLexeme,
 } from "./match-query.ts";
-import type { ExpandedSearchQuery } from "./word-forms.ts";
+import type { SearchQueryWithWordForms } from "./word-forms.ts";
 
 export const searchSorts = [
   "relevance",
@@ -183,7 +183,7 @@ export function productDisplayLocaleSql(
  * condition then costs nothing for each match. With a join instead, PostgreSQL might compare every match with
  * every merchant; with `not in`, it puts the few suspended merchants into a hash table.
  */
-export const isMerchantActiveSql = (merchantId: RawBuilder<unknown>): RawBuilder<unknown> =>
+export const merchantActiveConditionSql = (merchantId: RawBuilder<unknown>): RawBuilder<unknown> =>
   sql`(not exists (select from merchant where status = 'suspended') or ${merchantId} not in (select id
     from merchant where status = 'suspended'))`;
 
@@ -204,7 +204,7 @@ export const mostUsedCurrencySql = (
 ): RawBuilder<unknown> => sql`select ${currency} from ${from} group by 1 order by count(*) desc, 1 limit 1`;
 
 interface ExpandedSearch {
-  readonly expanded: ExpandedSearchQuery;
+  readonly expanded: SearchQueryWithWordForms;
   readonly now: Date;
 }
 
@@ -231,19 +231,19 @@ export function getSearchSqlParameterValues(
     priceMin: price?.minMinor ?? 0,
     priceMax: price?.maxMinor ?? Number.MAX_SAFE_INTEGER,
     availabilities,
-    ...(needsFullTextIndex(input) ? wordValues(expanded, input) : {}),
+    ...(doesSearchNeedFullTextIndex(input) ? wordValues(expanded, input) : {}),
   };
 }
 
 /** Returns true if the search has words, or filters that need the full-text index. */
-export const needsFullTextIndex = ({ q, filters }: ProductSearchInput): boolean =>
+export const doesSearchNeedFullTextIndex = ({ q, filters }: ProductSearchInput): boolean =>
   q.trim() !== "" || Object.values(filters ?? {}).some((filter) => filter !== undefined);
 
 /**
  * Returns the SQL parameters that depend on the words of the query: texts of tsqueries, and texts that SQL
  * searches with `strpos`.
  */
-function wordValues(expanded: ExpandedSearchQuery, input: ProductSearchInput): SearchSqlParameterValues {
+function wordValues(expanded: SearchQueryWithWordForms, input: ProductSearchInput): SearchSqlParameterValues {
   const { query } = expanded;
   const anyText = buildTsqueryRequiringAnyPart(expanded, { weight: "D", isAnyLexeme: true });
   return {
@@ -272,14 +272,14 @@ function wordValues(expanded: ExpandedSearchQuery, input: ProductSearchInput): S
  * between words (as in Chinese) may begin anywhere in a title. The last word may be the beginning of a longer
  * word, unless it is a known word.
  */
-export function buildTitleSearchPhrase({ query, forms }: ExpandedSearchQuery): string {
+export function buildTitleSearchPhrase({ query, forms }: SearchQueryWithWordForms): string {
   const phrase = forms.map(({ part }) => part.text).join(" ");
   const isComplete = (forms.at(-1)?.weak.length ?? 0) > 0;
   return query.words[0]?.isDense === true ? phrase : ` ${phrase}${isComplete ? " " : ""}`;
 }
 
 const matchRequired = (
-  expanded: ExpandedSearchQuery,
+  expanded: SearchQueryWithWordForms,
   { q }: ProductSearchInput,
   options: TsqueryOptions = { hasMerchants: true },
 ): string => (q.trim() === "" ? matchEverything : buildTsqueryRequiringAllParts(expanded, options));

@@ -6,11 +6,11 @@
 import type { RawBuilder } from "kysely";
 import type { ProductSummaryRow } from "#commerce/catalog/read-summaries.ts";
 import { runStatementForSingleRow } from "#database/prepared-template.ts";
-import type { DatabaseReader } from "#database/transaction.ts";
+import type { DatabaseOrTransaction } from "#database/transaction.ts";
 import {
   searchProductsWithEmptyQuery,
   getSearchResultCountsCacheKey,
-  type SearchResultRow,
+  type SearchStatementResultRow,
 } from "./browse-products.ts";
 import { expandSearchQuery } from "./expand-query.ts";
 import { type ParsedSearchQuery, parseSearchQuery } from "./parse-query.ts";
@@ -20,15 +20,10 @@ import {
   chooseSearchMatchStrategy,
 } from "./limit-matches.ts";
 import { correctSearchQuery, relaxSearchQuery } from "./repair-query.ts";
-import {
-  type SearchFacet,
-  type RenderedSearchHit,
-  renderSearchFacets,
-  renderSearchHit,
-} from "./render-results.ts";
+import { type SearchFacet, type RenderedSearchHit, toSearchFacets, toSearchHit } from "./render-results.ts";
 import { clearStemCacheIfOutdated } from "./stems.ts";
 import {
-  needsFullTextIndex,
+  doesSearchNeedFullTextIndex,
   getSearchStatementCacheKey,
   searchMatchesMax,
   type SearchStatementVariant,
@@ -36,7 +31,7 @@ import {
   type SearchSqlParameterValues,
   getSearchSqlParameterValues,
 } from "./search-form.ts";
-import type { ExpandedSearchQuery } from "./word-forms.ts";
+import type { SearchQueryWithWordForms } from "./word-forms.ts";
 import { clearSearchVocabularyCacheIfOutdated } from "./vocabulary-cache.ts";
 import { buildSearchStatement } from "./search-statement.ts";
 
@@ -60,7 +55,7 @@ export interface ProductSearchResults {
 }
 
 export async function searchProducts(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   input: ProductSearchInput,
   now: Date,
 ): Promise<ProductSearchResults> {
@@ -102,13 +97,13 @@ interface SearchRun {
 
 interface FinishedSearch {
   readonly result: Omit<ProductSearchResults, "query">;
-  readonly expanded: ExpandedSearchQuery;
+  readonly expanded: SearchQueryWithWordForms;
   readonly form: SearchStatementVariant;
   readonly values: SearchSqlParameterValues;
   readonly isLarge: boolean;
 }
 
-async function runSearch(reader: DatabaseReader, run: SearchRun): Promise<FinishedSearch> {
+async function runSearch(reader: DatabaseOrTransaction, run: SearchRun): Promise<FinishedSearch> {
   const { input, query, now, isAgain } = run;
   const expanded =
     query.words.length > 0
@@ -125,13 +120,13 @@ async function runSearch(reader: DatabaseReader, run: SearchRun): Promise<Finish
     return runSearch(reader, { ...run, isAgain: true });
   return {
     result: {
-      hits: row.hits.map((hit) => renderSearchHit(hit, expanded)),
+      hits: row.hits.map((hit) => toSearchHit(hit, expanded)),
       summaries: row.hits,
       totalItems: Math.min(row.total, searchMatchesMax),
       totalItemsRelation: isLimited || row.total > searchMatchesMax ? "at_least" : "exact",
       currency: row.currency,
       localeResolved: row.locale ?? input.locale,
-      facets: renderSearchFacets(row.facets, input.locale, row.currency),
+      facets: toSearchFacets(row.facets, input.locale, row.currency),
       indexedAt: row.indexedAt ?? now,
     },
     expanded,
@@ -146,8 +141,8 @@ async function runSearch(reader: DatabaseReader, run: SearchRun): Promise<Finish
  * checks always run, because each check also clears its cache if the cache is outdated.
  */
 const isCacheCurrent = (
-  reader: DatabaseReader,
-  { usedLocales, vocabularyVersion }: SearchResultRow,
+  reader: DatabaseOrTransaction,
+  { usedLocales, vocabularyVersion }: SearchStatementResultRow,
 ): boolean =>
   [
     clearStemCacheIfOutdated(reader, usedLocales ?? []),
@@ -159,11 +154,11 @@ const isCacheCurrent = (
  * instead.
  */
 function findMatches(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   { form, values }: Pick<FinishedSearch, "form" | "values">,
-): Promise<SearchResultRow> {
-  const search = (): Promise<SearchResultRow> =>
-    runStatementForSingleRow<SearchResultRow>(reader, {
+): Promise<SearchStatementResultRow> {
+  const search = (): Promise<SearchStatementResultRow> =>
+    runStatementForSingleRow<SearchStatementResultRow>(reader, {
       form: getSearchStatementCacheKey(form),
       write: (): RawBuilder<unknown> => buildSearchStatement(form),
       values,
@@ -186,13 +181,13 @@ function formOf(input: ProductSearchInput, { code }: ParsedSearchQuery): SearchS
   const { category, merchant, sort, filters, isExplained = false, hasAttributeFacets = false } = input;
   const isRelevanceOfAll = input.q.trim() === "" && sort === "relevance";
   return {
-    hasWords: needsFullTextIndex(input),
+    hasWords: doesSearchNeedFullTextIndex(input),
     hasCode: code !== null,
     hasCategory: category !== undefined,
     hasMerchant: merchant !== undefined,
     hasPrice: filters?.price !== undefined,
     hasAvailability: filters?.availabilities !== undefined,
-    hasAttributeFacets: hasAttributeFacets && needsFullTextIndex(input),
+    hasAttributeFacets: hasAttributeFacets && doesSearchNeedFullTextIndex(input),
     isExplained: isExplained && input.q.trim() !== "",
     hasCandidates: false,
     isLimited: false,

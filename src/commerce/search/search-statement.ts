@@ -23,11 +23,11 @@ import {
   type SearchStatementVariant,
 } from "./search-form.ts";
 import {
-  isSearchOfferInStockSql,
-  searchOfferAvailabilitySql,
-  searchOfferCurrencySql,
-  searchOfferPopularityStepSql,
-  searchOfferPriceStepSql,
+  offerInStockConditionSql,
+  availabilityFromOfferKeySql,
+  currencyFromOfferKeySql,
+  popularityStepFromOfferKeySql,
+  priceStepFromOfferKeySql,
 } from "./offer-key.ts";
 
 type Sql = RawBuilder<unknown>;
@@ -178,7 +178,7 @@ const offerKey = sql`(d.offers ->> ${countryParameter}::text)`;
 const explanation = (
   form: SearchStatementVariant,
 ): Sql => sql`json_build_object('tier', ${searchScoreTierSql(form)},
-  'isInStock', ${isSearchOfferInStockSql(offerKey)}, 'popularityStep', ${searchOfferPopularityStepSql(offerKey)},
+  'isInStock', ${offerInStockConditionSql(offerKey)}, 'popularityStep', ${popularityStepFromOfferKeySql(offerKey)},
   'textRank', ${textRankSql}) as explanation,`;
 
 /*
@@ -227,8 +227,8 @@ function countedIn(found: Sql): Sql {
 const byGroup = sql`(select split_part(group_key, ' ', 1) as merchant_id, string_to_array(group_key, ' ') as
   parts, count from counted where kind = 1)`;
 const byBrand = sql`counted where kind = 2`;
-const byOffer = sql`(select locale, ${searchOfferAvailabilitySql(sql`offer`)} as availability,
-  ${searchOfferCurrencySql(sql`offer`)} as currency, ${searchOfferPriceStepSql(sql`offer`)} as step, count
+const byOffer = sql`(select locale, ${availabilityFromOfferKeySql(sql`offer`)} as availability,
+  ${currencyFromOfferKeySql(sql`offer`)} as currency, ${priceStepFromOfferKeySql(sql`offer`)} as step, count
   from counted where kind = 3)`;
 
 /** SQL for the locale in which most of the found products are shown. */

@@ -6,7 +6,7 @@
  */
 import { sql } from "kysely";
 import { LRUCache } from "lru-cache";
-import type { DatabaseReader } from "#database/transaction.ts";
+import type { DatabaseOrTransaction } from "#database/transaction.ts";
 
 /** PostgreSQL's name of the stemmer (the dictionary that finds stems), by language code. */
 export const stemmerNames: Record<string, string> = {
@@ -55,7 +55,7 @@ export function getStemmerOfLocale(locale: string): string {
 export type WordStemsByStemmer = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
 export async function loadWordStems(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   wanted: ReadonlyMap<string, ReadonlySet<string>>,
 ): Promise<WordStemsByStemmer> {
   const names = [...wanted]
@@ -84,8 +84,8 @@ export async function loadWordStems(
  * Returns the stems of words in all indexed languages. The result has at least one entry; the entry `simple`
  * represents the languages without a stemmer.
  */
-export async function loadStemsOfIndexedLanguages(
-  reader: DatabaseReader,
+export async function loadWordStemsInIndexedLanguages(
+  reader: DatabaseOrTransaction,
   words: ReadonlySet<string>,
 ): Promise<WordStemsByStemmer> {
   // The recursive query jumps from one locale to the next in the index, so it does not read the whole index.
@@ -121,16 +121,16 @@ interface StemCache {
 }
 
 const wordsMax = 20_000;
-const stemCaches = new WeakMap<DatabaseReader, StemCache>();
+const stemCaches = new WeakMap<DatabaseOrTransaction, StemCache>();
 
-function stemCacheOf(reader: DatabaseReader): StemCache {
+function stemCacheOf(reader: DatabaseOrTransaction): StemCache {
   const cache = stemCaches.get(reader) ?? { stemmers: [], words: new LRUCache({ max: wordsMax }) };
   stemCaches.set(reader, cache);
   return cache;
 }
 
 export async function loadCachedOrStoredWordStems(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   words: ReadonlySet<string>,
 ): Promise<WordStemsByStemmer> {
   const cache = stemCacheOf(reader);
@@ -140,7 +140,7 @@ export async function loadCachedOrStoredWordStems(
   const found = new Map([...words].flatMap((word) => [[word, cachedWords.get(word)] as const]));
   const missing = new Set([...words].filter((word) => found.get(word) === undefined));
   if (missing.size === 0 && stemmers.length > 0) return byStemmer(stemmers, found);
-  const read = await loadStemsOfIndexedLanguages(reader, missing);
+  const read = await loadWordStemsInIndexedLanguages(reader, missing);
   const inUse = [...read.keys()];
   // The indexed languages may have changed in the meantime. The cache is then cleared, and all stems are read
   // again.
@@ -184,7 +184,7 @@ function stemsIn(read: WordStemsByStemmer, word: string): ReadonlyMap<string, st
  * clears the cache.
  */
 export function clearStemCacheIfOutdated(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   locales: readonly (string | null)[],
 ): boolean {
   const cache = stemCacheOf(reader);

@@ -5,7 +5,7 @@
  */
 import { sql } from "kysely";
 import { requireExpectedVersion, type MerchantCommandContext } from "#commerce/command-context.ts";
-import type { DatabaseReader, Transaction } from "#database/transaction.ts";
+import type { DatabaseOrTransaction, Transaction } from "#database/transaction.ts";
 import { createFailure } from "#foundation/failure.ts";
 import {
   getListLengthErrors,
@@ -16,8 +16,8 @@ import {
   getTextFieldErrors,
 } from "#foundation/faults.ts";
 import { loadWordStems, getStemmerOfLocale } from "./stems.ts";
-import { insertSearchTerms, type SearchTermRow, toSearchTermRow } from "./term-rows.ts";
-import { joinSearchWords, splitWords } from "./tokens.ts";
+import { insertMissingSearchVocabularyTerms, type SearchTermRow, toSearchTermRow } from "./term-rows.ts";
+import { joinSearchWords, splitTextIntoSearchWords } from "./tokens.ts";
 
 export interface ProductSearchSynonymRule {
   /** The terms of the synonym rule: words, or phrases of two or three words. */
@@ -75,7 +75,7 @@ export async function setSearchSynonyms(
 
 /** Returns the synonym lists of a merchant, sorted by locale. */
 export function findSearchSynonyms(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   merchantId: string,
 ): Promise<ProductSearchSynonymList[]> {
   return reader
@@ -121,7 +121,7 @@ export async function saveSearchSynonyms(
   const words = new Map(
     rules
       .flatMap(({ terms }) => terms)
-      .flatMap((term) => splitWords(term).map(({ text, raw }) => [text, raw] as const)),
+      .flatMap((term) => splitTextIntoSearchWords(term).map(({ text, raw }) => [text, raw] as const)),
   );
   const stems = await loadWordStems(transaction, new Map([[stemmer, new Set(words.keys())]]));
   const pairs = rules.flatMap((rule) => pairsOf(rule, stems.get(stemmer)));
@@ -133,7 +133,7 @@ export async function saveSearchSynonyms(
     select ${merchantId}, ${locale}, phrase, synonym
     from json_to_recordset(${JSON.stringify(pairs)}::json) as p(phrase text, synonym text)
     on conflict do nothing`.execute(transaction);
-  await insertSearchTerms(transaction, toSearchTerms(locale, words, stems.get(stemmer)));
+  await insertMissingSearchVocabularyTerms(transaction, toSearchTerms(locale, words, stems.get(stemmer)));
 }
 
 /** Returns the terms of synonym rules for the vocabulary, so that typos in these terms are corrected. */
@@ -171,7 +171,7 @@ function pairsOf(
   });
 }
 
-const foldPhrase = (text: string): string => joinSearchWords(splitWords(text));
+const foldPhrase = (text: string): string => joinSearchWords(splitTextIntoSearchWords(text));
 
 function synonymFaults({ rules }: SetSearchSynonymsInput): InputFieldErrors {
   return [
@@ -201,13 +201,13 @@ const termsFaults = (at: string, terms: readonly string[]): InputFieldErrors => 
     ...wordFaults(`${at}/${index}`, term),
   ]),
   ...getDuplicateEntryErrors(
-    terms.map((term) => joinSearchWords(splitWords(term))),
+    terms.map((term) => joinSearchWords(splitTextIntoSearchWords(term))),
     (index) => `${at}/${index}`,
   ),
 ];
 
 function wordFaults(field: string, term: string): InputFieldErrors {
-  const { length } = splitWords(term);
+  const { length } = splitTextIntoSearchWords(term);
   if (length >= 1 && length <= synonymListBounds.wordsMax) return [];
   const message = `A term must have 1 to ${synonymListBounds.wordsMax} words of letters or digits.`;
   return [createRequestBodyErrorDetail(field, "pattern_mismatch", message)];

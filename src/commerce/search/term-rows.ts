@@ -72,7 +72,10 @@ export const toSearchTermRow = ({ locale, term, stem, spelling }: SearchTerm): S
  * insert the same words cannot deadlock. If a word occurred only in descriptions before and now occurs in a
  * title, its row gets the keys for the correction of typos.
  */
-export async function insertSearchTerms(handle: Transaction, rows: readonly SearchTermRow[]): Promise<void> {
+export async function insertMissingSearchVocabularyTerms(
+  handle: Transaction,
+  rows: readonly SearchTermRow[],
+): Promise<void> {
   await sql`
     insert into search_term (locale, term, reversed, typo_keys, spelling)
     select locale, term, reversed, "typoKeys", spelling from json_to_recordset(${JSON.stringify(rows)}::json)

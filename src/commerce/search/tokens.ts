@@ -30,7 +30,7 @@ const letterOrDigit = /[\p{L}\p{N}]/u;
 const noWord = /[^\p{L}\p{M}\p{N}]+/gu;
 const ascii = /^[\u0020-\u007e]*$/;
 
-export function splitWords(text: string): SearchWord[] {
+export function splitTextIntoSearchWords(text: string): SearchWord[] {
   const words: SearchWord[] = [];
   for (const match of text.matchAll(runs)) {
     const [run] = match;

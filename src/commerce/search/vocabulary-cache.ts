@@ -5,7 +5,7 @@
  */
 import { sql } from "kysely";
 import { LRUCache } from "lru-cache";
-import type { DatabaseReader } from "#database/transaction.ts";
+import type { DatabaseOrTransaction } from "#database/transaction.ts";
 
 /** The information that the vocabulary contains about one word or phrase of a query. */
 export interface SearchVocabularyEntry {
@@ -58,9 +58,9 @@ const entriesMax = 20_000;
  * version numbers, the cache can miss a change. The entry is then wrong for at most this time.
  */
 const entryMs = 300_000;
-const caches = new WeakMap<DatabaseReader, VocabularyCache>();
+const caches = new WeakMap<DatabaseOrTransaction, VocabularyCache>();
 
-export function getSearchVocabularyCache(reader: DatabaseReader): VocabularyCache {
+export function getSearchVocabularyCache(reader: DatabaseOrTransaction): VocabularyCache {
   const cache = caches.get(reader) ?? {
     version: "",
     entries: new LRUCache<string, SearchVocabularyEntry>({ max: entriesMax, ttl: entryMs }),
@@ -71,8 +71,9 @@ export function getSearchVocabularyCache(reader: DatabaseReader): VocabularyCach
 }
 
 /** Returns the cached corrections of misspelt words, which are valid until the vocabulary changes. */
-export const getTypoCorrectionCandidatesCache = (reader: DatabaseReader): VocabularyCache["candidates"] =>
-  getSearchVocabularyCache(reader).candidates;
+export const getTypoCorrectionCandidatesCache = (
+  reader: DatabaseOrTransaction,
+): VocabularyCache["candidates"] => getSearchVocabularyCache(reader).candidates;
 
 export function clearSearchVocabularyCache(cache: VocabularyCache, version: string): void {
   cache.entries.clear();
@@ -88,7 +89,10 @@ export const vocabularyVersionSql = sql<string>`(select coalesce(max(id), 0) fro
  * Clears the cache if its entries belong to another version of the vocabulary. Returns true if the cache was
  * current.
  */
-export function clearSearchVocabularyCacheIfOutdated(reader: DatabaseReader, version: string): boolean {
+export function clearSearchVocabularyCacheIfOutdated(
+  reader: DatabaseOrTransaction,
+  version: string,
+): boolean {
   const cache = getSearchVocabularyCache(reader);
   if (cache.version === version) return true;
   clearSearchVocabularyCache(cache, version);

@@ -11,7 +11,7 @@ import {
   isSingleKanaCharacter,
   type SearchWord,
   segmentSpacelessText,
-  splitWords,
+  splitTextIntoSearchWords,
 } from "./tokens.ts";
 import { getSingularOrPluralOfIrregularNoun } from "./word-lists.ts";
 import type { SearchVocabularyEntry } from "./vocabulary-cache.ts";
@@ -43,7 +43,7 @@ export interface SearchWordForm {
   readonly merchants?: readonly string[];
 }
 
-export interface ExpandedSearchQueryPart {
+export interface SearchQueryPartWithForms {
   readonly part: SearchQueryPart;
   readonly exact: readonly SearchWordForm[];
   readonly loose: readonly SearchWordForm[];
@@ -61,11 +61,11 @@ export interface ExpandedSearchQueryPart {
 }
 
 /** A search query with the word forms of its parts. */
-export interface ExpandedSearchQuery {
+export interface SearchQueryWithWordForms {
   readonly query: ParsedSearchQuery;
   readonly stems: WordStemsByStemmer;
   /** The word forms of each part of the query, except of fillers (words like `best`). */
-  readonly forms: readonly ExpandedSearchQueryPart[];
+  readonly forms: readonly SearchQueryPartWithForms[];
 }
 
 /** The stems and vocabulary entries of the words of a query, and of their synonyms. */
@@ -78,7 +78,7 @@ export interface QueryWordStemsAndVocabulary {
 export function expandSearchQueryWithStemsAndVocabulary(
   query: ParsedSearchQuery,
   knowledge: QueryWordStemsAndVocabulary,
-): ExpandedSearchQuery {
+): SearchQueryWithWordForms {
   const forms = query.parts.filter(({ isFiller }) => !isFiller).map((part) => formsOfPart(part, knowledge));
   return { query, stems: knowledge.stems, forms };
 }
@@ -86,7 +86,7 @@ export function expandSearchQueryWithStemsAndVocabulary(
 function formsOfPart(
   part: SearchQueryPart,
   { stems, vocabulary, synonyms: known }: QueryWordStemsAndVocabulary,
-): ExpandedSearchQueryPart {
+): SearchQueryPartWithForms {
   const [word] = part.words;
   const isWord = part.words.length === 1 && word !== undefined;
   const entry = vocabulary.get(part.text);
@@ -133,7 +133,7 @@ function formsOfWord(
   { isLast }: SearchQueryPart,
   { text }: SearchWord,
   { stems, entry }: WordContext,
-): Pick<ExpandedSearchQueryPart, "exact" | "loose" | "weak"> {
+): Pick<SearchQueryPartWithForms, "exact" | "loose" | "weak"> {
   const isComplete = entry?.isKnown === true;
   const exact: SearchWordForm[] = [{ lexemes: [{ text, isPrefix: isLast && !isComplete }] }];
   const weak: SearchWordForm[] = isLast && isComplete ? [{ lexemes: [{ text, isPrefix: true }] }] : [];
@@ -176,8 +176,8 @@ function prefixForms(text: string, stems: WordStemsByStemmer): SearchWordForm[] 
 }
 
 /**
- * Returns one form for each different stem of a word. Each form is valid for the languages in which the word
- * has this stem.
+ * Returns the search forms for the stems of a word. Languages in which the word has the same stem share one
+ * form.
  */
 function stemForms(text: string, stems: WordStemsByStemmer): SearchWordForm[] {
   const own = [...stems].flatMap(([stemmer, words]) => {
@@ -208,7 +208,7 @@ function synonymForms(
     const merchants = [...new Set(found.map(({ merchantId }) => merchantId))];
     const stem = knowledge?.stems.get(stemmer)?.get(phrase) ?? "";
     const compounds = knowledge?.vocabulary.get(phrase)?.compounds ?? [];
-    const words = splitWords(phrase);
+    const words = splitTextIntoSearchWords(phrase);
     const [word] = words;
     const forms: readonly SearchWordForm[] =
       word?.isDense === true && words.length === 1

@@ -76,7 +76,7 @@ export const getSingularOrPluralOfIrregularNoun = (word: string): string | undef
  * `kaffeemuhle`; undefined for other words. `removeCaseAndAccents` turns `ü` into `u`, so both spellings of a
  * word get the same form.
  */
-export function foldUmlautDigraphs(word: string): string | undefined {
+export function replaceUmlautDigraphsByVowels(word: string): string | undefined {
   const folded = word.replaceAll(/(?<![aeq])([aou])e/g, "$1").replaceAll("aa", "a");
   return folded === word ? undefined : folded;
 }

@@ -6,7 +6,7 @@
  * until the vocabulary or the synonyms change.
  */
 import { sql } from "kysely";
-import type { DatabaseReader } from "#database/transaction.ts";
+import type { DatabaseOrTransaction } from "#database/transaction.ts";
 import {
   compoundLanguages,
   findCompoundWordSplits,
@@ -22,7 +22,7 @@ import {
   type SearchVocabularyEntry,
   type MerchantWordSynonym,
 } from "./vocabulary-cache.ts";
-import { isPreposition, foldUmlautDigraphs } from "./word-lists.ts";
+import { isPreposition, replaceUmlautDigraphsByVowels } from "./word-lists.ts";
 
 export type SearchVocabulary = ReadonlyMap<string, SearchVocabularyEntry>;
 
@@ -35,7 +35,7 @@ export interface SearchVocabularyLookupInput {
 }
 
 export async function loadSearchVocabularyEntries(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   query: SearchVocabularyLookupInput,
 ): Promise<SearchVocabulary> {
   const cache = getSearchVocabularyCache(reader);
@@ -102,10 +102,10 @@ interface Suffix {
 }
 
 async function loadEntries(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   { words, phrases, stems }: SearchVocabularyLookupInput,
 ): Promise<{ version: string; entries: ReadonlyMap<string, SearchVocabularyEntry> }> {
-  const umlautForms = new Map(words.map((word) => [word, foldUmlautDigraphs(word)]));
+  const umlautForms = new Map(words.map((word) => [word, replaceUmlautDigraphsByVowels(word)]));
   const splits = new Map(
     words.map((word) => [word, [word, umlautForms.get(word) ?? []].flat().flatMap(findCompoundWordSplits)]),
   );

@@ -5,17 +5,18 @@
  */
 import { type Selectable, sql } from "kysely";
 import { lockMerchantCatalog } from "#commerce/catalog/change-catalog.ts";
-import { catalogBounds, findSlugFaults } from "#commerce/catalog/catalog-fields.ts";
+import { catalogBounds } from "#commerce/catalog/catalog-fields.ts";
 import type { MerchantCommandContext } from "#commerce/command-context.ts";
 import type { TaxClassTable } from "#database/tables.ts";
-import type { DatabaseReader, Transaction } from "#database/transaction.ts";
+import type { DatabaseOrTransaction, Transaction } from "#database/transaction.ts";
 import { createFailure, type FailureDetail } from "#foundation/failure.ts";
 import {
   createRequestBodyErrorDetail,
   getTextFieldErrors,
   requireNoInputFieldErrors,
 } from "#foundation/faults.ts";
-import { toDatabaseSafeId } from "#foundation/ids.ts";
+import { blankIdWithForbiddenCharacters } from "#foundation/ids.ts";
+import { isSlug, slugLengthMax } from "#foundation/text.ts";
 
 export interface UpsertTaxClassInput {
   readonly code: string;
@@ -30,7 +31,15 @@ export async function upsertTaxClass(
   { code, name }: UpsertTaxClassInput,
 ): Promise<{ taxClass: string }> {
   requireNoInputFieldErrors([
-    ...findSlugFaults("/code", code),
+    ...(isSlug(code)
+      ? []
+      : [
+          createRequestBodyErrorDetail(
+            "/code",
+            "pattern_mismatch",
+            `The code must have 1 to ${slugLengthMax} lower-case letters, digits or single hyphens between them.`,
+          ),
+        ]),
     ...getTextFieldErrors("/name", name, { max: catalogBounds.nameMax }),
   ]);
   await lockMerchantCatalog(transaction, context);
@@ -58,7 +67,7 @@ export type TaxClassRow = Selectable<TaxClassTable>;
 
 /** Loads the tax classes of several merchants, sorted by their code. */
 export const findTaxClasses = (
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   merchantIds: readonly string[],
 ): Promise<TaxClassRow[]> =>
   reader
@@ -70,22 +79,22 @@ export const findTaxClasses = (
 
 /** Throws a failure if the merchant has no tax class with the code. Does nothing if no code is given. */
 export async function requireTaxClass(
-  transaction: Transaction,
+  reader: DatabaseOrTransaction,
   { merchantId }: Pick<MerchantCommandContext, "merchantId">,
   { code, field }: { readonly code: string | null | undefined; readonly field: string },
 ): Promise<void> {
   if (code === null || code === undefined) return;
-  const known = await transaction
+  const known = await reader
     .selectFrom("taxClass")
     .select("code")
     .where("merchantId", "=", merchantId)
-    .where("code", "=", toDatabaseSafeId(code))
+    .where("code", "=", blankIdWithForbiddenCharacters(code))
     .executeTakeFirst();
   if (known === undefined)
-    throw createFailure("resource_not_found", { details: [createUnknownTaxClassError(field)] });
+    throw createFailure("resource_not_found", { details: [createUnknownTaxClassErrorDetail(field)] });
 }
 
-export const createUnknownTaxClassError = (field: string): FailureDetail =>
+export const createUnknownTaxClassErrorDetail = (field: string): FailureDetail =>
   createRequestBodyErrorDetail(
     field,
     "resource_not_found",

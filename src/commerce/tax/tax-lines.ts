@@ -17,7 +17,7 @@ export interface TaxLine {
 
 /** A taxed part of a cart or an order: a line, or a part of the shipping price; amounts in minor units. */
 export interface TaxedLineOrShippingPart {
-  /** Id of the line; null for a part of the shipping price. */
+  /** Id of the cart line or order line; null if the tax is for the shipping price. */
   readonly lineId: string | null;
   /** The tax rate of the part; null if the rate was not recorded. */
   readonly taxRate: AppliedTaxRate | null;

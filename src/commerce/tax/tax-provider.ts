@@ -24,7 +24,7 @@ export interface TaxRateLookupInput {
  * Finds tax rates. Pricing runs inside a transaction, where no network request is allowed, so `findRate` is
  * pure and gets rates that were loaded before. The statement that loads the cart's offer also loads the rates
  * of the table `tax_rate`. A provider that asks an outside service must ask before the transaction begins
- * (`MutationPreparationFunction` in graph/mutation.ts), and pass the answer as `rates`.
+ * (`WorkBeforeMutationTransaction` in graph/mutation.ts), and pass the answer as `rates`.
  */
 export interface TaxProvider {
   /** Returns the rate of a tax class at an address; a rate of 0 without a name if there is none. */

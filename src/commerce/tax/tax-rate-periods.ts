@@ -19,8 +19,8 @@ export interface TaxRatePeriodPlan {
    */
   readonly replacedId: string | null;
   /**
-   * The existing rate with the same first day, which is valid longer and now begins after the new rate; null
-   * if there is none.
+   * The existing rate with the same first day and a later last day. Its first day becomes the day after the
+   * last day of the new rate. Null if there is no such rate.
    */
   readonly postponed: { readonly id: string; readonly validFrom: string } | null;
   readonly validFrom: string | null;
@@ -42,7 +42,7 @@ export interface TaxRatePeriodPlan {
  * valid until the next rate begins. If a given last day would overlap a later rate, returns this later rate
  * instead of a plan. `existing` must be sorted by the first day.
  */
-export function planTaxRatePeriod(
+export function planPeriodOfNewTaxRate(
   existing: readonly TaxRatePeriod[],
   { validFrom, validTo: wantedTo }: Pick<TaxRatePeriod, "validFrom" | "validTo">,
 ): TaxRatePeriodPlan | { readonly overlapped: TaxRatePeriod } {
@@ -52,6 +52,23 @@ export function planTaxRatePeriod(
   const validTo = wantedTo ?? lastFreeDay;
   const period = { validFrom, validTo };
   return { ...period, ...planRateOfSameDay(existing, period), ...planEarlierRate(existing, period) };
+}
+
+/**
+ * Returns the first of the other rates that is valid on a day of the period, and whether this rate begins
+ * after the period begins; undefined if all other rates leave the period free. `others` must be sorted by the
+ * first day.
+ */
+export function findOverlappingTaxRate(
+  others: readonly TaxRatePeriod[],
+  { validFrom, validTo }: Pick<TaxRatePeriod, "validFrom" | "validTo">,
+): { readonly rate: TaxRatePeriod; readonly isLater: boolean } | undefined {
+  const rate = others.find(
+    (other) =>
+      (other.validFrom === null || isUpTo(other.validFrom, validTo)) &&
+      (validFrom === null || isUpTo(validFrom, other.validTo)),
+  );
+  return rate === undefined ? undefined : { rate, isLater: isBefore(validFrom, rate.validFrom) };
 }
 
 /** Plans whether the rate with the same first day is replaced as a whole, or begins after the new rate. */

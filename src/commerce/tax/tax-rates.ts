@@ -1,29 +1,24 @@
 /**
- * Creates and changes the tax rates of a market. A rate applies to one tax class in a country or in a region
- * of the country, from its first to its last day. The database refuses two rates of a class that are valid in
- * the same place on the same day. Rates are stored in basis points (hundredths of a percent), so that no rate
- * is a floating-point number.
+ * Adds tax rates to a market. A rate applies to one tax class in a country or in a region of the country,
+ * from its first to its last day. The database refuses two rates of a class that are valid in the same place
+ * on the same day. Rates are stored in basis points (hundredths of a percent), so that no rate is a
+ * floating-point number.
  */
 import { type RawBuilder, sql } from "kysely";
-import { catalogBounds } from "#commerce/catalog/catalog-fields.ts";
 import { lockMerchantCatalog } from "#commerce/catalog/change-catalog.ts";
 import type { MerchantCommandContext } from "#commerce/command-context.ts";
+import { requireMarket } from "#commerce/markets/change-market.ts";
+import type { DatabaseOrTransaction, Transaction } from "#database/transaction.ts";
+import { createInvalidFieldFailure, requireNoInputFieldErrors } from "#foundation/faults.ts";
+import { createId } from "#foundation/ids.ts";
 import { requireTaxClass } from "./tax-classes.ts";
 import { standardTaxClass } from "./tax-provider.ts";
-import type { Transaction } from "#database/transaction.ts";
-import { createFailure } from "#foundation/failure.ts";
 import {
-  createInvalidFieldFailure,
-  createRequestBodyErrorDetail,
-  getCountryFieldErrors,
-  getIntegerFieldErrors,
-  getTextFieldErrors,
-  type InputFieldErrors,
-  requireNoInputFieldErrors,
-} from "#foundation/faults.ts";
-import { createId } from "#foundation/ids.ts";
-import { requireMarket } from "#commerce/markets/change-market.ts";
-import { planTaxRatePeriod, type TaxRatePeriod, type TaxRatePeriodPlan } from "./tax-rate-periods.ts";
+  createTaxRateOverlapFailure,
+  findTaxPlaceFaults,
+  findTaxRateValueFaults,
+} from "./tax-rate-faults.ts";
+import { planPeriodOfNewTaxRate, type TaxRatePeriod, type TaxRatePeriodPlan } from "./tax-rate-periods.ts";
 
 /** The tax rate of a class in a country, or in a region of the country. */
 export interface UpsertTaxRateInput {
@@ -47,14 +42,56 @@ export interface UpsertTaxRateInput {
   readonly validTo?: string | null | undefined;
 }
 
+/** Adds a tax rate, and replaces, shortens or splits the rates that are valid on its days. */
 export async function upsertTaxRate(
   transaction: Transaction,
   context: MerchantCommandContext,
   input: UpsertTaxRateInput,
 ): Promise<{ taxRateId: string }> {
-  requireNoInputFieldErrors(taxRateFaults(input));
+  requireTaxRateFields(input);
   await lockMerchantCatalog(transaction, context);
-  const market = await requireMarket(transaction, context, input.marketId);
+  const { series, plan } = await planTaxRate(transaction, context, input);
+  return { taxRateId: await savePlannedRate(transaction, context, { ...input, ...series, plan }) };
+}
+
+/** An existing tax rate that a new rate changes, and the periods in which the existing rate stays valid. */
+export interface OverlappedTaxRate {
+  readonly taxRateId: string;
+  /** Empty if the new rate replaces the existing rate; two periods if the new rate splits it. */
+  readonly remainingPeriods: readonly Pick<TaxRatePeriod, "validFrom" | "validTo">[];
+}
+
+/** Returns which existing rates `upsertTaxRate` would change. Refuses the input as `upsertTaxRate` does. */
+export async function findTaxRateOverlaps(
+  reader: DatabaseOrTransaction,
+  scope: Pick<MerchantCommandContext, "merchantId">,
+  input: UpsertTaxRateInput,
+): Promise<{ readonly marketId: string; readonly overlaps: readonly OverlappedTaxRate[] }> {
+  requireTaxRateFields(input);
+  const { series, existing, plan } = await planTaxRate(reader, scope, input);
+  return { marketId: series.marketId, overlaps: listOverlappedRates(existing, plan) };
+}
+
+function requireTaxRateFields(input: UpsertTaxRateInput): void {
+  const { country, regionCode, validFrom, validTo } = input;
+  requireNoInputFieldErrors([
+    ...findTaxPlaceFaults(country, regionCode ?? null),
+    ...findTaxRateValueFaults({ ...input, validFrom: validFrom ?? null, validTo: validTo ?? null }),
+  ]);
+}
+
+interface PlannedTaxRate {
+  readonly series: TaxRateSeries;
+  readonly existing: readonly TaxRatePeriod[];
+  readonly plan: TaxRatePeriodPlan;
+}
+
+async function planTaxRate(
+  reader: DatabaseOrTransaction,
+  scope: Pick<MerchantCommandContext, "merchantId">,
+  input: UpsertTaxRateInput,
+): Promise<PlannedTaxRate> {
+  const market = await requireMarket(reader, scope, input.marketId);
   if (!market.countries.includes(input.country)) {
     throw createInvalidFieldFailure("invalid_field", "/country", {
       code: "not_in_market",
@@ -62,94 +99,53 @@ export async function upsertTaxRate(
     });
   }
   const taxClass = input.taxClass ?? standardTaxClass;
-  await requireTaxClass(transaction, context, { code: taxClass, field: "/taxClass" });
+  await requireTaxClass(reader, scope, { code: taxClass, field: "/taxClass" });
   const series = {
     marketId: market.id,
     country: input.country,
     regionCode: input.regionCode ?? null,
     taxClass,
   };
-  const plan = planTaxRatePeriod(await findPeriods(transaction, series), {
+  const existing = await findTaxRatePeriods(reader, series);
+  const plan = planPeriodOfNewTaxRate(existing, {
     validFrom: input.validFrom ?? null,
     validTo: input.validTo ?? null,
   });
-  if ("overlapped" in plan) throw createOverlapFailure(plan.overlapped);
-  return { taxRateId: await savePlannedRate(transaction, context, { ...input, ...series, plan }) };
+  if ("overlapped" in plan) throw createTaxRateOverlapFailure(plan.overlapped, "/validTo");
+  return { series, existing, plan };
 }
 
-function taxRateFaults(input: UpsertTaxRateInput): InputFieldErrors {
-  const { country, regionCode, name, basisPoints, validFrom, validTo } = input;
-  const isRegion =
-    regionCode === null ||
-    regionCode === undefined ||
-    (/^[A-Z]{2}-[A-Z0-9]{1,3}$/.test(regionCode) && regionCode.startsWith(`${country}-`));
-  return [
-    ...getCountryFieldErrors("/country", country),
-    ...(isRegion
-      ? []
-      : [
-          createRequestBodyErrorDetail(
-            "/regionCode",
-            "pattern_mismatch",
-            `The region must be an ISO 3166-2 code of the country, for example ${country}-XX.`,
-          ),
-        ]),
-    ...getTextFieldErrors("/name", name, { max: catalogBounds.nameMax }),
-    ...getIntegerFieldErrors("/basisPoints", basisPoints, { min: 0, max: 10_000 }),
-    ...dayFaults("/validFrom", validFrom),
-    ...dayFaults("/validTo", validTo),
-    ...(typeof validFrom === "string" && typeof validTo === "string" && validTo < validFrom
-      ? [createRequestBodyErrorDetail("/validTo", "out_of_range", "validTo must not be before validFrom.")]
-      : []),
-  ];
-}
-
-/** Refuses days outside the years in which PostgreSQL and the service count days in the same way. */
-const dayFaults = (field: string, day: string | null | undefined): InputFieldErrors =>
-  day === null || day === undefined || (day >= firstDay && day <= lastDay)
-    ? []
-    : [
-        createRequestBodyErrorDetail(
-          field,
-          "out_of_range",
-          `The day must be from ${firstDay} to ${lastDay}. For a rate without a limit, leave out the day.`,
-        ),
-      ];
-const [firstDay, lastDay] = ["1900-01-01", "2999-12-31"];
-
-function createOverlapFailure({ id, validFrom }: TaxRatePeriod): Error {
-  const message = `Another rate of the tax class begins on ${validFrom}; validTo must be before this day.`;
-  return createFailure("already_exists", {
-    message,
-    details: [createRequestBodyErrorDetail("/validTo", "already_exists", message)],
-    conflict: {
-      resource: "tax_rate",
-      id,
-      currentStatus: null,
-      currentVersion: null,
-      reason: "tax_rate_overlap",
-      data: { validFrom },
-    },
+const listOverlappedRates = (
+  existing: readonly TaxRatePeriod[],
+  { replacedId, postponed, shortened, continued }: TaxRatePeriodPlan,
+): OverlappedTaxRate[] =>
+  existing.flatMap(({ id, validFrom, validTo }) => {
+    const remainingPeriods = [
+      ...(shortened?.id === id ? [{ validFrom, validTo: shortened.validTo }] : []),
+      ...(postponed?.id === id ? [{ validFrom: postponed.validFrom, validTo }] : []),
+      ...(continued?.id === id ? [{ validFrom: continued.validFrom, validTo: continued.validTo }] : []),
+    ];
+    return id === replacedId || remainingPeriods.length > 0 ? [{ taxRateId: id, remainingPeriods }] : [];
   });
-}
 
 /** The rates of one tax class in one country or region of a market. */
-interface TaxRateSeries {
+export interface TaxRateSeries {
   readonly marketId: string;
   readonly country: string;
   readonly regionCode: string | null;
   readonly taxClass: string;
 }
 
-async function findPeriods(
-  transaction: Transaction,
+/** Returns the periods of all rates of one tax class in one country or region, sorted by the first day. */
+export async function findTaxRatePeriods(
+  reader: DatabaseOrTransaction,
   { marketId, country, regionCode, taxClass }: TaxRateSeries,
 ): Promise<readonly TaxRatePeriod[]> {
   const { rows } = await sql<TaxRatePeriod>`
     select id, valid_from::text as valid_from, valid_to::text as valid_to from tax_rate
     where market_id = ${marketId} and country = ${country}
     and region_code is not distinct from ${regionCode}::text and tax_class = ${taxClass}
-    order by valid_from nulls first`.execute(transaction);
+    order by valid_from nulls first`.execute(reader);
   return rows;
 }
 

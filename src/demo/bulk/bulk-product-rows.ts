@@ -8,7 +8,7 @@ import {
   loadBulkVocabulary,
   loadDemoCatalog,
   getTranslatedDemoCatalogLabel,
-  type BulkProductType,
+  type BulkProductTypeDefinition,
 } from "#demo/demo-data.ts";
 import type { DemoLocalizedText } from "#demo/data/data-file.ts";
 import { type DemoProductRows, createDemoSlug } from "#demo/rows/product-rows.ts";
@@ -46,7 +46,7 @@ interface ProductDesign {
   readonly number: number;
   readonly department: string;
   readonly range: string;
-  readonly itemType: BulkProductType;
+  readonly itemType: BulkProductTypeDefinition;
   readonly title: DemoLocalizedText;
   readonly summary: DemoLocalizedText;
   readonly isGerman: boolean;

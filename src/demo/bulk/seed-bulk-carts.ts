@@ -10,10 +10,10 @@ import { runInTransaction, type Transaction } from "#database/transaction.ts";
 import {
   type DemoCartRows,
   createDemoCartRows,
-  type CreateUnsavedCartInput,
+  type CreateUnsavedDemoCartInput,
   insertDemoCartRows,
-  type UnsavedCart,
-  createUnsavedCart,
+  type UnsavedDemoCart,
+  createUnsavedDemoCart,
 } from "#demo/rows/cart-rows.ts";
 import type { EncryptionKeyring } from "#foundation/encryption.ts";
 import { normalizeAndValidateAddress } from "#commerce/addresses/check-address.ts";
@@ -207,7 +207,7 @@ const [linesMin, linesMax] = [2, 5];
 const addressedShare = 0.1;
 const knownBuyerShare = 0.4;
 
-function createBulkCart(number: number, context: BulkCartContext): UnsavedCart {
+function createBulkCart(number: number, context: BulkCartContext): UnsavedDemoCart {
   const random = createRandomNumberGenerator(hashTextToNumber(`cart/${context.seed}/${number}`));
   const { offer, variantIds } = pickRandomItem(random, context.markets);
   const country = pickRandomItem(random, offer.market.countries);
@@ -220,7 +220,7 @@ function createBulkCart(number: number, context: BulkCartContext): UnsavedCart {
   // The service deletes the address of a cart at most one day after the cart's last change. The last change
   // of a generated cart with an address is therefore less than a day ago.
   const updatedAt = isDelivered ? context.now : new Date(createdAt.getTime() + Math.floor(random() * hourMs));
-  const input: CreateUnsavedCartInput = {
+  const input: CreateUnsavedDemoCartInput = {
     merchantId: context.merchantId,
     offer,
     country,
@@ -236,14 +236,14 @@ function createBulkCart(number: number, context: BulkCartContext): UnsavedCart {
     createdAt,
     updatedAt,
   };
-  return createUnsavedCart(context.keyring, input);
+  return createUnsavedDemoCart(context.keyring, input);
 }
 
 /** Picks two to five different variants (fewer if there are not enough), each with a quantity. */
 export function pickRandomCartLines(
   random: () => number,
   variantIds: readonly string[],
-): CreateUnsavedCartInput["lines"] {
+): CreateUnsavedDemoCartInput["lines"] {
   const count = linesMin + Math.floor(random() * (linesMax - linesMin + 1));
   const chosen = new Set<string>();
   while (chosen.size < Math.min(count, variantIds.length)) chosen.add(pickRandomItem(random, variantIds));

@@ -13,7 +13,7 @@ import { insertDemoOrderRows, type DemoOrderRows, createDemoOrderRows } from "#d
 import type { EncryptionKeyring } from "#foundation/encryption.ts";
 import { createId } from "#foundation/ids.ts";
 import type { CurrentCartPricingData } from "#commerce/carts/load-offer.ts";
-import { createUnsavedCart } from "#demo/rows/cart-rows.ts";
+import { createUnsavedDemoCart } from "#demo/rows/cart-rows.ts";
 import { hashTextToNumber, pickRandomItem, createRandomNumberGenerator } from "#demo/random.ts";
 import { createDemoOrderHistory } from "#demo/rows/order-stages.ts";
 import { pickRandomDemoOrderStage } from "./pick-order-stage.ts";
@@ -216,7 +216,7 @@ function createBulkOrder(number: number, context: BulkOrderContext): DemoOrderRo
   });
   const buyer = Math.floor(random() * buyerCount);
   const isKnown = random() < knownBuyerShare;
-  const cart = createUnsavedCart(keyring, {
+  const cart = createUnsavedDemoCart(keyring, {
     merchantId,
     offer: withoutPromotions(offer),
     country,

@@ -11,7 +11,7 @@ import type { Transaction } from "#database/transaction.ts";
 import type { DemoPromotionCodeName, DemoPromotionCodes } from "#demo/demo-file.ts";
 import type { EncryptionKeyring } from "#foundation/encryption.ts";
 import { loadDemoSales } from "#demo/demo-data.ts";
-import { type UnsavedCart, createUnsavedCart } from "#demo/rows/cart-rows.ts";
+import { type UnsavedDemoCart, createUnsavedDemoCart } from "#demo/rows/cart-rows.ts";
 
 /** The ids of the demo's two merchants. */
 export interface DemoMerchantIds {
@@ -56,7 +56,7 @@ export interface DemoCartPricingContext<Entry extends DemoCartDefinition> extend
  */
 export interface PricedDemoCart<Entry extends DemoCartDefinition> {
   readonly definition: Entry;
-  readonly cart: UnsavedCart;
+  readonly cart: UnsavedDemoCart;
 }
 
 export async function priceDemoCarts<Entry extends DemoCartDefinition>(
@@ -190,11 +190,11 @@ const minuteMs = 60_000;
 function createPricedCart(
   definition: DemoCartDefinition,
   { owners, keyring, now, supply }: DemoCartSeedContext & { readonly supply: CartSupply },
-): UnsavedCart {
+): UnsavedDemoCart {
   const { offer, country, variantIds, code } = supply;
   const address = definition.isAddressed === true ? findDemoAddress(country) : undefined;
   const updatedAt = new Date(now.getTime() - definition.minutesSinceChange * minuteMs);
-  return createUnsavedCart(keyring, {
+  return createUnsavedDemoCart(keyring, {
     merchantId: owners[definition.owner].id,
     offer,
     country,

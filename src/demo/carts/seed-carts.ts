@@ -9,7 +9,7 @@ import {
   type DemoCartStatusWithDetails,
   createDemoCartRows,
   insertDemoCartRows,
-  type UnsavedCart,
+  type UnsavedDemoCart,
 } from "#demo/rows/cart-rows.ts";
 import {
   cartNamesWithoutCheckout,
@@ -76,7 +76,7 @@ export async function seedDemoCarts(
  */
 function getCartState(
   { state, lines }: DemoCartEntry,
-  { createdAt, updatedAt, next }: UnsavedCart,
+  { createdAt, updatedAt, next }: UnsavedDemoCart,
   cartIds: ReadonlyMap<DemoCartName, string>,
 ): DemoCartStatusWithDetails {
   const isChanged = createdAt < updatedAt && lines.length > 0;

@@ -97,7 +97,7 @@ const catalogEntry = z.strictObject({
   status: z.enum(["draft", "archived"]).exactOptional(),
 });
 export type DemoProductEntry = z.infer<typeof catalogEntry>;
-export type DemoProductEntryOption = NonNullable<DemoProductEntry["options"]>[number];
+export type DemoProductOptionEntry = NonNullable<DemoProductEntry["options"]>[number];
 
 /**
  * A product family: a group of products whose descriptions all end with the same paragraph about caring for

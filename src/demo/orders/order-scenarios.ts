@@ -7,7 +7,7 @@ import type { DemoOrderName, DemoCheckoutSessionName } from "#demo/demo-file.ts"
 import {
   acceptReturnAndRefundBuyer,
   createReturnRequestStep,
-  deliverParcel,
+  markScenarioParcelDelivered,
   cancelPlacedOrder,
   captureOrderPayment,
   confirmPlacedOrder,
@@ -17,7 +17,7 @@ import {
   registerWarrantyOfOrderLine,
   createShipParcelStep,
   markScenarioReturnAsSentByBuyer,
-  receiveReturnedLines,
+  markScenarioReturnReceived,
 } from "./scenario-steps.ts";
 import {
   submitAndAuthorizePayment,
@@ -26,7 +26,7 @@ import {
   createStartCheckoutStep,
   createCancelCheckoutStep,
   checkoutMinutesMax,
-  expireCheckout,
+  expireScenarioCheckoutSession,
 } from "./scenario-checkout-steps.ts";
 import type { DemoOrderScenarioStep } from "./scenario-context.ts";
 
@@ -111,7 +111,7 @@ export const orderScenarios: readonly DemoOrderScenario[] = [
     buyer: erin,
     steps: [
       ...buyAndShip(20 * day, "1Z4412070001"),
-      [16 * day, deliverParcel],
+      [16 * day, markScenarioParcelDelivered],
       [5 * day, createPaymentDisputeStep("unrecognized")],
     ],
   }),
@@ -124,7 +124,7 @@ export const orderScenarios: readonly DemoOrderScenario[] = [
     buyer: ben,
     steps: [
       ...buyAndShip(14 * day, "LH4412070002"),
-      [11 * day, deliverParcel],
+      [11 * day, markScenarioParcelDelivered],
       [10 * day, registerWarrantyOfOrderLine("TEC-STILLE-BLACK", "ST-0007-4410")],
       [
         9 * day,
@@ -135,7 +135,7 @@ export const orderScenarios: readonly DemoOrderScenario[] = [
         }),
       ],
       [7 * day, markScenarioReturnAsSentByBuyer],
-      [5 * day, receiveReturnedLines],
+      [5 * day, markScenarioReturnReceived],
       [4 * day, acceptReturnAndRefundBuyer],
     ],
   }),
@@ -144,7 +144,7 @@ export const orderScenarios: readonly DemoOrderScenario[] = [
     buyer: anna,
     steps: [
       ...buyAndShip(9 * day, "LH4412070003"),
-      [6 * day, deliverParcel],
+      [6 * day, markScenarioParcelDelivered],
       [
         2 * day,
         createReturnRequestStep({
@@ -161,7 +161,7 @@ export const orderScenarios: readonly DemoOrderScenario[] = [
     buyer: clara,
     steps: [
       ...buyAndShip(7 * day, "LH4412070005"),
-      [4 * day, deliverParcel],
+      [4 * day, markScenarioParcelDelivered],
       [day, createReturnRequestStep({ kind: "withdrawal", reason: "unwanted", sku: "CLO-INNERST-BLACK-M" })],
     ],
   }),
@@ -176,7 +176,7 @@ export const orderScenarios: readonly DemoOrderScenario[] = [
     ],
     buyer: ben,
     code: "exhausted",
-    steps: [...buyAndShip(4 * day, "LH4412070006"), [day, deliverParcel]],
+    steps: [...buyAndShip(4 * day, "LH4412070006"), [day, markScenarioParcelDelivered]],
   }),
   defineScenario({
     order: "shipped",
@@ -231,7 +231,7 @@ export const orderScenarios: readonly DemoOrderScenario[] = [
     buyer: clara,
     steps: [
       [150, createStartCheckoutStep(60)],
-      [90, expireCheckout],
+      [90, expireScenarioCheckoutSession],
     ],
   }),
   defineScenario({

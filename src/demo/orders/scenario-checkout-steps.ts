@@ -10,7 +10,7 @@ import {
   endCheckoutSessionAndUnlockCart,
 } from "#commerce/checkout/release-sessions.ts";
 import { submitCheckoutSession } from "#commerce/checkout/submit-session.ts";
-import { demoPaymentToken, completePendingPaymentOperations } from "#demo/rows/order-money-rows.ts";
+import { demoPaymentToken, markPendingPaymentOperationsSucceeded } from "#demo/rows/order-money-rows.ts";
 import {
   requireScenarioCheckoutSessionId,
   type DemoOrderScenarioContext,
@@ -51,7 +51,7 @@ const createSubmitStep =
   async (context) => {
     await submitOpenSession(context);
     const sessionId = requireScenarioCheckoutSessionId(context);
-    await completePendingPaymentOperations(context.transaction, context.commandContextFor("system"), {
+    await markPendingPaymentOperationsSucceeded(context.transaction, context.commandContextFor("system"), {
       sessionId,
       isCaptured,
     });
@@ -99,7 +99,7 @@ export const createCancelCheckoutStep =
     return {};
   };
 
-export const expireCheckout: DemoOrderScenarioStep = async (context) => {
+export const expireScenarioCheckoutSession: DemoOrderScenarioStep = async (context) => {
   const commandContext = context.commandContextFor("system");
   const locked = await lockCartAndCheckoutSession(
     context.transaction,

@@ -8,7 +8,7 @@ import type { OrderCommandContext } from "#commerce/orders/change-order.ts";
 import type { OrderLineIdAndQuantity } from "#commerce/orders/order-aggregate.ts";
 import type { OrderActor } from "#commerce/orders/order-states.ts";
 import type { Transaction } from "#database/transaction.ts";
-import { completePendingPaymentOperations } from "#demo/rows/order-money-rows.ts";
+import { markPendingPaymentOperationsSucceeded } from "#demo/rows/order-money-rows.ts";
 
 /**
  * Ids of the objects that the earlier steps of a scenario have created. The ids of checkout session and order
@@ -91,8 +91,10 @@ function requireRow<Row>(row: Row | undefined, name: string): Row {
 }
 
 /** Records success for all payment operations of the scenario's checkout session that are still pending. */
-export async function completeScenarioPaymentOperations(context: DemoOrderScenarioContext): Promise<void> {
-  await completePendingPaymentOperations(context.transaction, context.commandContextFor("system"), {
+export async function markScenarioPaymentOperationsSucceeded(
+  context: DemoOrderScenarioContext,
+): Promise<void> {
+  await markPendingPaymentOperationsSucceeded(context.transaction, context.commandContextFor("system"), {
     sessionId: requireScenarioCheckoutSessionId(context),
   });
 }

@@ -13,7 +13,7 @@ import {
   packFulfillment,
   shipFulfillment,
 } from "#commerce/orders/fulfillment/move-fulfillment.ts";
-import { confirmOrder, holdOrder } from "#commerce/orders/order-life.ts";
+import { confirmOrder, putOrderOnHold } from "#commerce/orders/order-life.ts";
 import { type PaymentDisputeReasonCode, openPaymentDispute } from "#commerce/orders/payment/disputes.ts";
 import { capturePayment } from "#commerce/orders/payment/order-payment.ts";
 import {
@@ -23,7 +23,7 @@ import {
   requireScenarioOrderId,
   type DemoOrderScenarioContext,
   type DemoOrderScenarioStep,
-  completeScenarioPaymentOperations,
+  markScenarioPaymentOperationsSucceeded,
 } from "./scenario-context.ts";
 
 export const confirmPlacedOrder: DemoOrderScenarioStep = async (context) => {
@@ -36,7 +36,7 @@ export const confirmPlacedOrder: DemoOrderScenarioStep = async (context) => {
 export const createOrderHoldStep =
   (reason: string): DemoOrderScenarioStep =>
   async (context) => {
-    await holdOrder(context.transaction, context.commandContextFor("merchant"), {
+    await putOrderOnHold(context.transaction, context.commandContextFor("merchant"), {
       orderId: requireScenarioOrderId(context),
       reason,
     });
@@ -80,7 +80,7 @@ export const createShipParcelStep =
   };
 
 /** Marks the order's newest fulfillment as delivered. */
-export const deliverParcel: DemoOrderScenarioStep = async (context) => {
+export const markScenarioParcelDelivered: DemoOrderScenarioStep = async (context) => {
   const fulfillmentId = await findNewestOrderPartId(context, "fulfillment");
   await markFulfillmentDelivered(context.transaction, context.commandContextFor("merchant"), {
     fulfillmentId,
@@ -93,7 +93,7 @@ export const captureOrderPayment: DemoOrderScenarioStep = async (context) => {
   await capturePayment(context.transaction, context.commandContextFor("merchant"), {
     paymentId: await findNewestOrderPartId(context, "payment"),
   });
-  await completeScenarioPaymentOperations(context);
+  await markScenarioPaymentOperationsSucceeded(context);
   return {};
 };
 
@@ -119,12 +119,12 @@ export const cancelPlacedOrder =
       reason,
       note,
     });
-    await completeScenarioPaymentOperations(context);
+    await markScenarioPaymentOperationsSucceeded(context);
     return {};
   };
 
 /** The options of the step in which a buyer requests to return or exchange one unit. */
-export interface ReturnRequestStepOptions extends Pick<ReturnRequestFields, "kind" | "reason"> {
+export interface DemoReturnRequestStepOptions extends Pick<ReturnRequestFields, "kind" | "reason"> {
   /** The SKU of the order line from which the buyer returns one unit. */
   readonly sku: string;
   /** The SKU that the buyer wants in exchange; left out if the buyer wants the money back. */
@@ -132,7 +132,7 @@ export interface ReturnRequestStepOptions extends Pick<ReturnRequestFields, "kin
 }
 
 export const createReturnRequestStep =
-  ({ kind, reason, sku, exchangeForSku }: ReturnRequestStepOptions): DemoOrderScenarioStep =>
+  ({ kind, reason, sku, exchangeForSku }: DemoReturnRequestStepOptions): DemoOrderScenarioStep =>
   async (context) => {
     const { transaction, commandContextFor } = context;
     const lines = [{ lineId: (await findScenarioOrderLine(context, sku)).id, quantity: 1 }];
@@ -168,7 +168,7 @@ export const markScenarioReturnAsSentByBuyer: DemoOrderScenarioStep = async (con
 };
 
 /** Records that the merchant has received all units of the return. */
-export const receiveReturnedLines: DemoOrderScenarioStep = async (context) => {
+export const markScenarioReturnReceived: DemoOrderScenarioStep = async (context) => {
   const returnId = await findNewestOrderPartId(context, "orderReturn");
   const received = (await loadReturnLines(context, returnId)).map(({ lineId, quantity }) => ({
     lineId,
@@ -196,7 +196,7 @@ export const acceptReturnAndRefundBuyer: DemoOrderScenarioStep = async (context)
     note: "As good as new.",
   });
   await closeReturn(transaction, commandContextFor("merchant"), { returnId });
-  await completeScenarioPaymentOperations(context);
+  await markScenarioPaymentOperationsSucceeded(context);
   return {};
 };
 

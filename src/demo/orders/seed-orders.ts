@@ -3,7 +3,7 @@
  * the service with times in the past, so that prices, stock, promotions, payments and deadlines match each
  * other. No events are published, because webhook endpoints must not receive events about the past.
  */
-import { createInProcessEvents } from "#foundation/events.ts";
+import { createInProcessEventEmitter } from "#foundation/events.ts";
 import { sql } from "kysely";
 import type { OrderActor } from "#commerce/orders/order-states.ts";
 import type { Transaction } from "#database/transaction.ts";
@@ -178,7 +178,7 @@ function createContextFor(
     cancelActor: actor === "merchant" ? "staff" : actor,
     tokenId: null,
     outbox: { append: () => undefined, appendLast: () => undefined },
-    events: createInProcessEvents(),
+    events: createInProcessEventEmitter(),
     reindex: () => Promise.resolve(),
   });
 }

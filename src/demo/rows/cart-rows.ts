@@ -36,7 +36,7 @@ export interface DemoCartRows {
   readonly personalData: readonly DemoTableRowToInsert<"personalData">[];
 }
 
-export function createDemoCartRows(cart: UnsavedCart, state: DemoCartStatusWithDetails): DemoCartRows {
+export function createDemoCartRows(cart: UnsavedDemoCart, state: DemoCartStatusWithDetails): DemoCartRows {
   const { id: cartId, merchantId, next, updatedAt, personalData } = cart;
   return {
     cart: createCartRow(cart, state),
@@ -53,7 +53,7 @@ export function createDemoCartRows(cart: UnsavedCart, state: DemoCartStatusWithD
 }
 
 function createCartRow(
-  { id, merchantId, next, createdAt, updatedAt }: UnsavedCart,
+  { id, merchantId, next, createdAt, updatedAt }: UnsavedDemoCart,
   state: DemoCartStatusWithDetails,
 ): DemoTableRowToInsert<"cart"> {
   const {
@@ -85,7 +85,7 @@ type Columns<Name extends keyof DemoTableRowToInsert<"cart">> = Required<
 function createAddressColumns({
   address,
   addressTokenDigest,
-}: UnsavedCart["next"]): Columns<
+}: UnsavedDemoCart["next"]): Columns<
   "addressId" | "addressTokenDigest" | "addressExpiresAt" | "addressExpiresAtMax"
 > {
   if (address === null)
@@ -130,7 +130,7 @@ export function insertDemoCartRows(transaction: Transaction, carts: readonly Dem
  * database allows a transaction to save a cart only once. An address is kept for one day, the longest time
  * that the service allows.
  */
-export interface CreateUnsavedCartInput {
+export interface CreateUnsavedDemoCartInput {
   readonly merchantId: string;
   readonly offer: CurrentCartPricingData;
   readonly country: string;
@@ -152,7 +152,7 @@ export interface CreateUnsavedCartInput {
 }
 
 /** A cart with computed prices that has not been stored in the database yet. */
-export interface UnsavedCart {
+export interface UnsavedDemoCart {
   readonly id: string;
   readonly merchantId: string;
   readonly next: RepricedCart;
@@ -167,7 +167,10 @@ const addressLifetimeMs = dayMs;
 const eraseDelayMs = dayMs;
 const emailLifetimeMs = 120 * dayMs;
 
-export function createUnsavedCart(keyring: EncryptionKeyring, input: CreateUnsavedCartInput): UnsavedCart {
+export function createUnsavedDemoCart(
+  keyring: EncryptionKeyring,
+  input: CreateUnsavedDemoCartInput,
+): UnsavedDemoCart {
   const { merchantId, offer, createdAt, updatedAt } = input;
   const draft = createDraft(input);
   const basis = { before: undefined, now: updatedAt };
@@ -194,7 +197,7 @@ function createDraft({
   address,
   code,
   updatedAt,
-}: CreateUnsavedCartInput): UnpricedCartDraft {
+}: CreateUnsavedDemoCartInput): UnpricedCartDraft {
   const { market } = offer;
   const at = updatedAt.getTime();
   return {
@@ -249,8 +252,8 @@ function extendAddressExpiry({ address, ...next }: RepricedCart): RepricedCart {
  */
 function createPersonalDataRows(
   keyring: EncryptionKeyring,
-  { address, buyer }: CreateUnsavedCartInput,
-  { id: cartId, merchantId, next, updatedAt: now }: Omit<UnsavedCart, "personalData">,
+  { address, buyer }: CreateUnsavedDemoCartInput,
+  { id: cartId, merchantId, next, updatedAt: now }: Omit<UnsavedDemoCart, "personalData">,
 ): DemoTableRowToInsert<"personalData">[] {
   const rows: DemoTableRowToInsert<"personalData">[] = [];
   const ids = { merchantId, cartId, now };

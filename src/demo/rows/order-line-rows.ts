@@ -4,7 +4,7 @@
  */
 import type { OrderLine } from "#commerce/orders/order-aggregate.ts";
 import { createId } from "#foundation/ids.ts";
-import type { UnsavedCart } from "./cart-rows.ts";
+import type { UnsavedDemoCart } from "./cart-rows.ts";
 import {
   computeCanceledOrReturnedLineAmountMinor,
   countShippedLines,
@@ -13,8 +13,8 @@ import {
 } from "./order-stages.ts";
 
 /** The values of an order to create: its cart, the steps that it has gone through, and data of the catalog. */
-export interface OrderToSeed {
-  readonly cart: UnsavedCart;
+export interface DemoOrderToSeed {
+  readonly cart: UnsavedDemoCart;
   /** The order number that buyers see, unique among the merchant's orders. */
   readonly number: string;
   readonly timeZone: string;
@@ -27,7 +27,7 @@ export interface OrderToSeed {
  * Creates the order lines from the lines of the cart. In a canceled order, all units of all lines are
  * canceled. In a returned order, one unit of the first line is returned.
  */
-export function createDemoOrderLines({ cart, categoryIds, history }: OrderToSeed): OrderLine[] {
+export function createDemoOrderLines({ cart, categoryIds, history }: DemoOrderToSeed): OrderLine[] {
   const ids = cart.next.lines.map(() => createId("orderLine", history.timeOf("place").getTime())).toSorted();
   const shippedCount = countShippedLines(history.stage, cart.next.lines.length);
   return cart.next.lines.map((line, position) => {

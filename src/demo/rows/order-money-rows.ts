@@ -236,7 +236,7 @@ interface SettlementInput {
  * records of the built-in payment provider, so that the provider can process later operations of this
  * payment.
  */
-export async function completePendingPaymentOperations(
+export async function markPendingPaymentOperationsSucceeded(
   transaction: Transaction,
   context: OrderCommandContext,
   { sessionId, isCaptured = false }: SettlementInput,

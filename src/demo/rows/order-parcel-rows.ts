@@ -5,7 +5,7 @@ import type {
   OrderLine,
   OrderReturn,
 } from "#commerce/orders/order-aggregate.ts";
-import { calculateLineAmountShareOfUnits } from "#commerce/orders/order-value.ts";
+import { calculateLineAmountOfUnits } from "#commerce/orders/order-value.ts";
 import { createId } from "#foundation/ids.ts";
 import { hashTextToNumber } from "#demo/random.ts";
 import type { DemoTableRowToInsert } from "./insert-rows.ts";
@@ -151,7 +151,7 @@ function createReturnRows({
       reason: "unwanted",
       method: "mail",
       settlement: "original_payment",
-      refundMinor: calculateLineAmountShareOfUnits({
+      refundMinor: calculateLineAmountOfUnits({
         amountMinor: line.totalMinor,
         ordered: line.ordered,
         gone: 0,

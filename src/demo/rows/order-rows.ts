@@ -6,10 +6,15 @@ import type { OrderAggregate, OrderLine } from "#commerce/orders/order-aggregate
 import type { OrderStatus } from "#commerce/orders/order-states.ts";
 import { toStoredTaxLines } from "#commerce/orders/order-tax-lines.ts";
 import { deriveOrderStatuses } from "#commerce/orders/order-statuses.ts";
-import { type DemoCartRows, createDemoCartRows, insertDemoCartRows, type UnsavedCart } from "./cart-rows.ts";
+import {
+  type DemoCartRows,
+  createDemoCartRows,
+  insertDemoCartRows,
+  type UnsavedDemoCart,
+} from "./cart-rows.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
-import { createDemoOrderLines, type OrderToSeed } from "./order-line-rows.ts";
+import { createDemoOrderLines, type DemoOrderToSeed } from "./order-line-rows.ts";
 import { insertTableRows, type DemoTableRowToInsert } from "./insert-rows.ts";
 import { type DemoPaymentAndRefundRows, createDemoPaymentAndRefundRows } from "./order-money-rows.ts";
 import { type DemoOrderRowIds, type DemoOrderHistory, createDemoOrderTimelineRows } from "./order-stages.ts";
@@ -31,7 +36,7 @@ const sessionLifetimeMs = 60 * minuteMs;
 /** Milliseconds between the opening and the completion of the order's checkout session. */
 const checkoutDurationMs = 4 * minuteMs;
 
-export function createDemoOrderRows(order: OrderToSeed): DemoOrderRows {
+export function createDemoOrderRows(order: DemoOrderToSeed): DemoOrderRows {
   const { cart, history } = order;
   const placedAt = history.timeOf("place").getTime();
   const ids: DemoOrderRowIds = {
@@ -83,7 +88,7 @@ const copyLists = ({
  * Creates the rows of the completed cart of an order. The cart has no address, because the address belongs to
  * the order and is no longer due for erasure.
  */
-function createCompletedCartRows(cart: UnsavedCart, { orderId }: DemoOrderRowIds): DemoCartRows {
+function createCompletedCartRows(cart: UnsavedDemoCart, { orderId }: DemoOrderRowIds): DemoCartRows {
   const { next, personalData } = cart;
   // A cart has the version 1 when it is created, 2 when the checkout locks it, and 3 when it is completed.
   const state = { status: "completed", version: 3, orderId } as const;
@@ -99,7 +104,7 @@ function createCompletedCartRows(cart: UnsavedCart, { orderId }: DemoOrderRowIds
 }
 
 function createSessionRow(
-  { id: cartId, next }: UnsavedCart,
+  { id: cartId, next }: UnsavedDemoCart,
   { orderId, sessionId, merchantId }: DemoOrderRowIds,
   history: DemoOrderHistory,
 ): DemoTableRowToInsert<"hostedCheckoutSession"> {
@@ -128,7 +133,7 @@ function createSessionRow(
   };
 }
 
-const getChosenDelivery = ({ next }: UnsavedCart): OrderAggregate["delivery"] =>
+const getChosenDelivery = ({ next }: UnsavedDemoCart): OrderAggregate["delivery"] =>
   next.deliveryOptions?.find(({ id }) => id === next.deliveryMethodId) ?? null;
 
 interface OrderParts {
@@ -139,7 +144,7 @@ interface OrderParts {
 }
 
 function createSalesOrderRow(
-  { cart, number, timeZone, history }: OrderToSeed,
+  { cart, number, timeZone, history }: DemoOrderToSeed,
   { ids, lines, money, parcels }: OrderParts,
 ): DemoTableRowToInsert<"salesOrder"> {
   const { id: cartId, next } = cart;
@@ -220,7 +225,7 @@ const pickOrderTotals = ({
   shippingTaxes,
   taxMinor,
   totalMinor,
-}: UnsavedCart["next"]["priced"]): OrderTotalColumns => ({
+}: UnsavedDemoCart["next"]["priced"]): OrderTotalColumns => ({
   subtotalMinor,
   discountMinor,
   shippingMinor,

@@ -3,7 +3,7 @@
  * steps that lead to each stage, and the time and the timeline entries of each step.
  */
 import type { OrderActor } from "#commerce/orders/order-states.ts";
-import { calculateLineAmountShareOfUnits } from "#commerce/orders/order-value.ts";
+import { calculateLineAmountOfUnits } from "#commerce/orders/order-value.ts";
 import type { DemoTableRowToInsert } from "./insert-rows.ts";
 
 export type DemoOrderHistoryStep =
@@ -118,7 +118,7 @@ export function computeCanceledOrReturnedLineAmountMinor(
 ): number {
   if (stage === "canceled" || stage === "refunded") return totalMinor;
   return stage === "returned" && isFirst
-    ? calculateLineAmountShareOfUnits({ amountMinor: totalMinor, ordered, gone: 0, quantity: 1 })
+    ? calculateLineAmountOfUnits({ amountMinor: totalMinor, ordered, gone: 0, quantity: 1 })
     : 0;
 }
 

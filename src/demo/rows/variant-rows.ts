@@ -7,7 +7,7 @@ import { createId } from "#foundation/ids.ts";
 import type {
   DemoProductPricesByMarket,
   DemoProductEntry,
-  DemoProductEntryOption,
+  DemoProductOptionEntry,
 } from "#demo/data/catalog-schema.ts";
 import type { DemoTableRowToInsert } from "./insert-rows.ts";
 import type { DemoMarketIdAndPriceListIndex } from "./merchant-rows.ts";
@@ -72,7 +72,7 @@ export function createDemoVariantRows(
  * Returns all combinations of the choices of a product's options; a single empty combination if the product
  * has no options.
  */
-export function listOptionCombinations(options: readonly DemoProductEntryOption[]): Choices[] {
+export function listOptionCombinations(options: readonly DemoProductOptionEntry[]): Choices[] {
   return options.reduce<Choices[]>(
     (combinations, { code, choices }) =>
       combinations.flatMap((before) => choices.map((choice) => ({ ...before, [code]: choice }))),

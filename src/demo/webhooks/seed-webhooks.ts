@@ -8,14 +8,14 @@ import type { Transaction } from "#database/transaction.ts";
 import { Failure } from "#foundation/failure.ts";
 import type { EncryptionKeyring } from "#foundation/encryption.ts";
 import { createId } from "#foundation/ids.ts";
-import type { EndpointUrlCommandContext } from "#webhooks/endpoints/change-endpoint.ts";
+import type { EndpointCommandContextWithUrlFaults } from "#webhooks/endpoints/change-endpoint.ts";
 import {
   createEndpoint,
   deleteEndpoint,
   disableEndpoint,
   enableEndpoint,
 } from "#webhooks/endpoints/endpoint-commands.ts";
-import { type EventSubjectRenderFunction, insertEvents } from "#webhooks/outbox.ts";
+import { type EventSubjectRenderer, insertEvents } from "#webhooks/outbox.ts";
 import type { EventType } from "#webhooks/event-types.ts";
 import {
   createWebhookDeliveryRows,
@@ -27,7 +27,7 @@ export interface DemoWebhookSeedContext {
   readonly owner: { readonly id: string; readonly installationId: string };
   readonly orders: DemoJsonFileContent["orders"];
   readonly keyring: EncryptionKeyring;
-  readonly render: EventSubjectRenderFunction;
+  readonly render: EventSubjectRenderer;
   readonly now: Date;
 }
 
@@ -75,7 +75,7 @@ const hoursBefore = (now: Date, hours: number): Date => new Date(now.getTime() -
 function createCommandContext(
   { owner, keyring, render, now }: DemoWebhookSeedContext,
   hoursAgo: number,
-): EndpointUrlCommandContext {
+): EndpointCommandContextWithUrlFaults {
   return {
     merchantId: owner.id,
     installationId: null,

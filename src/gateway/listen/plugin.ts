@@ -16,7 +16,7 @@ import {
 import { recordApiKeyUse } from "#access/keys/verify-keys.ts";
 import {
   getCredentialIdOfViewer,
-  type IntegratorViewer,
+  type ApiKeyOrOauthViewer,
   type InternalTokenOrStaffViewer,
 } from "#access/viewer.ts";
 import { createFailure, createFailureWithDetail } from "#foundation/failure.ts";
@@ -28,12 +28,12 @@ import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import { requireScope } from "#mesh/operation-security.ts";
 import { requireValidEndpointFields } from "#webhooks/endpoints/endpoint-input.ts";
 import {
-  createEventListenerCursor,
+  createInitialEventListenerCursor,
   deriveEventListenerSigningSecret,
   findEventsForListener,
   listenCursor,
   type EventListenerPage,
-  type SignedRequestForListener,
+  type SignedWebhookRequestForListener,
   signEventForListener,
 } from "#webhooks/listened-events.ts";
 
@@ -78,7 +78,7 @@ const listenBody = z.strictObject({
 });
 type ListenBody = z.infer<typeof listenBody>;
 
-export const eventListenerPlugin: FastifyPluginAsync<EventListenerPluginOptions> = async (
+export const listenCommandEventsPlugin: FastifyPluginAsync<EventListenerPluginOptions> = async (
   server,
   options,
 ) => {
@@ -110,7 +110,7 @@ export const eventListenerPlugin: FastifyPluginAsync<EventListenerPluginOptions>
       const signal = AbortSignal.any([stopping.signal, createCloseSignal(reply)]);
       const found = await waitForEvents(options, { input, installation, signal });
       const now = clock.now();
-      const requests: readonly SignedRequestForListener[] = found.events.map((event) =>
+      const requests: readonly SignedWebhookRequestForListener[] = found.events.map((event) =>
         signEventForListener(event, { secret, installationId: installation.id, now }),
       );
       void reply.header("cache-control", "no-store");
@@ -130,7 +130,7 @@ async function identifyListener(
   request: FastifyRequest,
   reply: FastifyReply,
   { limiter, credentials, authentication, services: { db, clock, publicUrl } }: EventListenerPluginOptions,
-): Promise<IntegratorViewer | InternalTokenOrStaffViewer> {
+): Promise<ApiKeyOrOauthViewer | InternalTokenOrStaffViewer> {
   const isApp = /^(?:bearer +cpk_|dpop )/i.test(getHttpHeaderValues(request, "authorization")[0] ?? "");
   if (!isApp) {
     const viewer = await authentication.authenticate(request);
@@ -163,7 +163,7 @@ async function identifyListener(
 
 const toOwner = ({
   merchantId,
-}: IntegratorViewer | InternalTokenOrStaffViewer): { merchantId: string | null } => ({
+}: ApiKeyOrOauthViewer | InternalTokenOrStaffViewer): { merchantId: string | null } => ({
   merchantId,
 });
 
@@ -209,7 +209,7 @@ async function waitForEvents(
   const { id: installationId, merchantId } = installation;
   let cursor =
     input.cursor ??
-    (await createEventListenerCursor(db, { merchantId, since: since ? new Date(since) : null }));
+    (await createInitialEventListenerCursor(db, { merchantId, since: since ? new Date(since) : null }));
   const endsAt = performance.now() + waitSeconds * 1000;
   for (;;) {
     const page = await findEventsForListener(db, { installationId, eventTypes }, cursor);

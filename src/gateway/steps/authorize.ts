@@ -14,14 +14,14 @@ import {
 import {
   type WwwAuthenticateChallengeOptions,
   authorizationServerMetadataPath,
-  type OauthProtectedResource,
+  type OauthProtectedResourceName,
 } from "#access/authorization.ts";
 import {
   anonymousViewer,
   getCredentialIdOfViewer,
   getCredentialAndOwnerIds,
-  type IntegratorViewer,
-  isIntegratorViewer,
+  type ApiKeyOrOauthViewer,
+  isApiKeyOrOauthViewer,
   type PermissionScope,
   type Viewer,
 } from "#access/viewer.ts";
@@ -35,8 +35,8 @@ import {
   type RouteAuthenticationOptions,
   getHttpHeaderValues,
 } from "#http/caller.ts";
-import { requireScope as requireScopeOf, type OperationSecurity } from "#mesh/operation-security.ts";
-import { type PostAuthenticationCheck, recordOauthGrantUse } from "#access/oauth/access-tokens.ts";
+import { requireScope as requireScopeOf, type RestOperationSecurity } from "#mesh/operation-security.ts";
+import { type CheckAfterAuthentication, recordOauthGrantUse } from "#access/oauth/access-tokens.ts";
 import type { RestOperation } from "#gateway/contract.ts";
 import {
   type RateLimitCounterKey,
@@ -56,7 +56,7 @@ export const identifyCaller: RestRequestPipelineStep = {
     const challenge = challengeOptions(operation.security, services.publicUrl);
     const admission = createSuspensionAndRateLimitCheck(services, operation);
     const acceptsApiKey = challenge.schemes.includes("bearer");
-    const authentication: RouteAuthenticationOptions<RestRequestContext, IntegratorViewer> = {
+    const authentication: RouteAuthenticationOptions<RestRequestContext, ApiKeyOrOauthViewer> = {
       ...challenge,
       limiter: services.limiter,
       verify: async (authorization, call) => {
@@ -91,7 +91,10 @@ export const identifyCaller: RestRequestPipelineStep = {
  * Returns the options of the `WWW-Authenticate` challenge of a 401 answer. For operations that require OAuth,
  * the text of the challenge names the URL that describes how to get an access token.
  */
-function challengeOptions({ kind }: OperationSecurity, publicUrl: string): WwwAuthenticateChallengeOptions {
+function challengeOptions(
+  { kind }: RestOperationSecurity,
+  publicUrl: string,
+): WwwAuthenticateChallengeOptions {
   if (kind !== "oauth") return { publicUrl, schemes: ["bearer", "dpop"] };
   return {
     publicUrl,
@@ -100,7 +103,7 @@ function challengeOptions({ kind }: OperationSecurity, publicUrl: string): WwwAu
   };
 }
 
-const viewerOfInternalRequest = new AsyncLocalStorage<IntegratorViewer>();
+const viewerOfInternalRequest = new AsyncLocalStorage<ApiKeyOrOauthViewer>();
 
 /**
  * Sends a request from this process to its own REST routes with the rights of a verified caller, for example
@@ -108,17 +111,17 @@ const viewerOfInternalRequest = new AsyncLocalStorage<IntegratorViewer>();
  * headers of the inner request, because a DPoP proof is valid only once and for one URL.
  */
 export const runInternalRequestAsVerifiedViewer = <Result>(
-  viewer: IntegratorViewer,
+  viewer: ApiKeyOrOauthViewer,
   send: () => Result,
 ): Result => viewerOfInternalRequest.run(viewer, send);
 
 interface IntegratorAuthentication extends Pick<RestGatewayServices, "credentials"> {
-  readonly admit: PostAuthenticationCheck<IntegratorViewer>;
+  readonly admit: CheckAfterAuthentication<ApiKeyOrOauthViewer>;
   /**
    * The protected resource to which the request was sent. Only the MCP server accepts an access token without
    * a DPoP proof, as a bearer token.
    */
-  readonly resource: OauthProtectedResource;
+  readonly resource: OauthProtectedResourceName;
 }
 
 /**
@@ -130,7 +133,7 @@ export async function authenticateApiKeyOrAccessToken(
   request: FastifyRequest,
   { scheme, token }: ParsedAuthorizationHeader,
   { credentials, admit, resource }: IntegratorAuthentication,
-): Promise<IntegratorViewer> {
+): Promise<ApiKeyOrOauthViewer> {
   const verified = viewerOfInternalRequest.getStore();
   if (verified !== undefined) {
     await admit(verified);
@@ -163,7 +166,7 @@ const jwtPattern = /^[\w-]+\.[\w-]*\.[\w-]*$/;
  * last use is then not stored again, which saves a database write for most requests.
  */
 function isCredentialUseRecorded(
-  viewer: IntegratorViewer,
+  viewer: ApiKeyOrOauthViewer,
   { db, clock }: Pick<RestGatewayServices, "db" | "clock">,
 ): boolean {
   return wasCredentialUseRecordedRecently(db, {
@@ -173,7 +176,7 @@ function isCredentialUseRecorded(
 }
 
 function recordCredentialUse(
-  viewer: IntegratorViewer,
+  viewer: ApiKeyOrOauthViewer,
   { db, clock }: Pick<RestGatewayServices, "db" | "clock">,
 ): Promise<void> {
   return viewer.kind === "api_key"
@@ -189,7 +192,7 @@ function recordCredentialUse(
 export function createSuspensionAndRateLimitCheck(
   { limiter }: Pick<RestGatewayServices, "limiter">,
   operation: RestOperation,
-): (call: RestRequestContext) => PostAuthenticationCheck<IntegratorViewer> {
+): (call: RestRequestContext) => CheckAfterAuthentication<ApiKeyOrOauthViewer> {
   const { security } = operation;
   const mayBeSuspended = security.kind !== "anonymous" && security.whileSuspended;
   return (call) => async (viewer) => {
@@ -207,7 +210,7 @@ export function createSuspensionAndRateLimitCheck(
  * writes. An operation with its own rate limit has a separate counter for each app installation.
  */
 export function getRateLimitCounterKeyOfRequest(
-  viewer: IntegratorViewer,
+  viewer: ApiKeyOrOauthViewer,
   { method, ownBucket }: Pick<RestOperation, "method" | "ownBucket">,
 ): RateLimitCounterKey {
   if (ownBucket !== null) return { bucket: ownBucket, key: viewer.installationId };
@@ -272,7 +275,7 @@ export const limitByCredential: RestRequestPipelineStep = {
   appliesTo: () => true,
   create: ({ limiter }, operation) => {
     return ({ viewer, reply }) =>
-      isIntegratorViewer(viewer)
+      isApiKeyOrOauthViewer(viewer)
         ? countRequestAgainstQuota(limiter, reply, getRateLimitCounterKeyOfRequest(viewer, operation))
         : undefined;
   },
@@ -292,5 +295,5 @@ export const requireOperationScope: RestRequestPipelineStep = {
   },
 };
 
-const scopeOf = (security: OperationSecurity): PermissionScope | null =>
+const scopeOf = (security: RestOperationSecurity): PermissionScope | null =>
   security.kind === "anonymous" ? null : security.scope;

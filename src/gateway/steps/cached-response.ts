@@ -4,7 +4,7 @@
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { hash } from "node:crypto";
-import { isIntegratorViewer } from "#access/viewer.ts";
+import { isApiKeyOrOauthViewer } from "#access/viewer.ts";
 import { parseAcceptLanguage } from "#foundation/text.ts";
 import {
   type CacheableResponse,
@@ -56,7 +56,7 @@ function createCacheKey({ operation, request, variables, viewer }: RestRequestCo
   const { id, parameters, dependsOn, languageField } = operation;
   return JSON.stringify([
     id,
-    dependsOn === "OWN_CATALOG" && isIntegratorViewer(viewer) ? viewer.merchantId : null,
+    dependsOn === "OWN_CATALOG" && isApiKeyOrOauthViewer(viewer) ? viewer.merchantId : null,
     languageField === null ? null : parseAcceptLanguage(request.headers["accept-language"]),
     parameters.map(({ name }) => variables[name] ?? null),
   ]);
@@ -92,7 +92,7 @@ async function storeResponse(
   const { fill, operation, viewer } = call;
   if (fill === undefined || responseCache === undefined || operation.dependsOn === null) return;
   try {
-    const merchantId = isIntegratorViewer(viewer) ? viewer.merchantId : null;
+    const merchantId = isApiKeyOrOauthViewer(viewer) ? viewer.merchantId : null;
     const read = { data, merchantId, beganAt: fill.beganAt };
     fill.store(response, await responseCache.validity.read(operation.dependsOn, read));
   } catch {

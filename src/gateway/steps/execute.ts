@@ -5,7 +5,7 @@
  * operation is executed once.
  */
 import type { ExecutionResult } from "graphql";
-import { getCredentialIdOfViewer, isIntegratorViewer } from "#access/viewer.ts";
+import { getCredentialIdOfViewer, isApiKeyOrOauthViewer } from "#access/viewer.ts";
 import {
   createRequestFingerprint,
   type IdempotentRequest,
@@ -22,7 +22,7 @@ import {
   sendCacheableResponse,
   sendCachedResponse,
 } from "./cached-response.ts";
-import { createConditionalResponseRenderer } from "./revalidate.ts";
+import { createResponseBodyOr304Renderer } from "./revalidate.ts";
 
 /**
  * Executes the operation's GraphQL document with Mesh. If the result has errors, throws the failure of the
@@ -66,7 +66,7 @@ function createOnceRequest(
  * belong to the API key or token, so a retry with a new API key or token also gets the stored answer.
  */
 function getKeyAndOwner({ viewer, idempotencyKey }: RestRequestContext): { ownerId: string; key: string } {
-  if (!isIntegratorViewer(viewer) || idempotencyKey === undefined)
+  if (!isApiKeyOrOauthViewer(viewer) || idempotencyKey === undefined)
     throw createFailure("idempotency_key_required");
   return { ownerId: viewer.installationId, key: idempotencyKey };
 }
@@ -83,8 +83,7 @@ export const sendAnswer: RestRequestPipelineStep = {
     const cacheControl =
       operation.security.kind === "anonymous" ? "public, max-age=30, stale-while-revalidate=60" : "no-store";
     const { constantField } = operation;
-    const renderChanged =
-      constantField === null ? undefined : createConditionalResponseRenderer(constantField);
+    const renderChanged = constantField === null ? undefined : createResponseBodyOr304Renderer(constantField);
     return (call) => {
       const { result, recorded, reply, request, cachedResponse } = call;
       void reply.header("cache-control", cacheControl);
@@ -198,7 +197,7 @@ function countersOf(
   { variables, viewer }: RestRequestContext,
   { bucket, credentialBucket, by }: FailedAttemptsRateLimit,
 ): [FailedAttemptsRateLimit["bucket"], string][] {
-  const credential = isIntegratorViewer(viewer) ? getCredentialIdOfViewer(viewer) : "";
+  const credential = isApiKeyOrOauthViewer(viewer) ? getCredentialIdOfViewer(viewer) : "";
   return [
     [bucket, String(variables[by])],
     [credentialBucket, credential],

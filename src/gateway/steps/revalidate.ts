@@ -22,7 +22,7 @@ interface RevalidatedRequest {
  * Sets the headers of an answer and returns the text of its body. Returns null if the status is 304, which
  * has no body.
  */
-export type ConditionalResponseRenderer = (data: AnswerData, call: RevalidatedRequest) => string | null;
+export type ResponseBodyOr304Renderer = (data: AnswerData, call: RevalidatedRequest) => string | null;
 
 const hash = (text: string): string => createHash("sha256").update(text).digest("base64url").slice(0, 16);
 
@@ -30,11 +30,12 @@ const wantsMinimal = ({ headers }: FastifyRequest): boolean =>
   /(?:^|[,;])\s*return\s*=\s*"?minimal"?\s*(?:$|[,;])/i.test([headers["prefer"] ?? ""].flat().join(","));
 
 /**
- * Creates the renderer for answers whose field `constantField` never changes while the process runs. The ETag
- * consists of two hashes: that of the constant field, which is computed once, and that of the rest of the
- * answer. The constant field is converted to JSON text only if the answer contains it.
+ * Creates the renderer for answers with a field that never changes while the process runs (`constantField`).
+ * The ETag consists of two hashes: that of the constant field, which is computed once, and that of the rest
+ * of the answer. If the client already has the constant field and sends `Prefer: return=minimal`, the answer
+ * has an empty list in its place.
  */
-export function createConditionalResponseRenderer(constantField: string): ConditionalResponseRenderer {
+export function createResponseBodyOr304Renderer(constantField: string): ResponseBodyOr304Renderer {
   let constantHash: string | undefined;
   return (data, { request, reply, render }) => {
     constantHash ??= hash(JSON.stringify(data[constantField]));

@@ -9,18 +9,18 @@ import { processDueRows } from "#database/due-rows.ts";
 import { runInTransaction, type Transaction } from "#database/transaction.ts";
 import {
   type MerchantTimeAndCauseOfEvent,
-  type EventSubjectRenderFunction,
+  type EventSubjectRenderer,
   insertEvents,
 } from "#webhooks/outbox.ts";
 
-export interface AccessEventPublishOptions extends Omit<MerchantTimeAndCauseOfEvent, "merchantId"> {
-  readonly render: EventSubjectRenderFunction;
+export interface InstallationEventPublishOptions extends Omit<MerchantTimeAndCauseOfEvent, "merchantId"> {
+  readonly render: EventSubjectRenderer;
 }
 
-export async function publishInstallationAccessEvents(
+export async function publishInstallationAndApiKeyEvents(
   transaction: Transaction,
   events: readonly InstallationOrApiKeyEvent[],
-  options: AccessEventPublishOptions,
+  options: InstallationEventPublishOptions,
 ): Promise<void> {
   for (const [merchantId, eventsOfMerchant] of Map.groupBy(events, (event) => event.merchantId))
     await insertEvents(transaction, eventsOfMerchant, { ...options, merchantId, fannedOutAt: null });
@@ -29,7 +29,7 @@ export async function publishInstallationAccessEvents(
 interface ExpiryRound {
   readonly db: Database;
   readonly now: Date;
-  readonly render: EventSubjectRenderFunction;
+  readonly render: EventSubjectRenderer;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -46,7 +46,7 @@ export function publishExpiringKeyEvents({ db, now, render, signal }: ExpiryRoun
     handle: ({ id }) =>
       runInTransaction(db, async (transaction) => {
         const events = await recordApiKeyExpiryNotice(transaction, { now }, id);
-        await publishInstallationAccessEvents(transaction, events, { now, cause, render });
+        await publishInstallationAndApiKeyEvents(transaction, events, { now, cause, render });
         return events.length > 0;
       }),
     signal,

@@ -5,7 +5,7 @@
  */
 import {
   type LoggedApiRequestRow,
-  findApiRequest,
+  findLoggedApiRequest,
   loggedFailuresMax,
   loggedSuccessesMax,
   requestRetentionDays,
@@ -17,7 +17,7 @@ import { builder } from "#graph/builder.ts";
 import {
   loadGraphqlConnection,
   computeConnectionCost,
-  createConnectionTypeOptions,
+  createGraphqlConnectionTypeOptions,
 } from "#graph/connections.ts";
 import { getCallerMerchantId, merchantReaders, staffCallers } from "#graph/context.ts";
 import { ApiKeyRef, InstallationRef } from "#graph/refs.ts";
@@ -28,7 +28,8 @@ const ApiRequest = builder.objectRef<LoggedApiRequestRow>("ApiRequest").implemen
     id: t.exposeID("id", { description: "The request's id, `req_…`." }),
     requestId: t.exposeID("id", {
       description:
-        "The same id as `id`; responses have it in the `X-Request-Id` header, and errors in `requestId`.",
+        "The request's id, the same as `id`. Responses have the id in the `X-Request-Id` header, and " +
+        "errors have it in `requestId`.",
     }),
     operation: t.exposeString("operation", {
       description: "The `operationId` of the called operation in the OpenAPI document.",
@@ -59,7 +60,8 @@ const ApiRequest = builder.objectRef<LoggedApiRequestRow>("ApiRequest").implemen
     apiKey: t.field({
       type: ApiKeyRef,
       nullable: true,
-      description: "The API key that sent the request; null if it was sent with an OAuth access token.",
+      description:
+        "The API key that sent the request; null if the request was sent with an OAuth access token.",
       authScopes: { callers: staffCallers },
       resolve: ({ credentialId }, _args, { loaders }) =>
         getObjectKindOfId(credentialId) === "apiKey" ? loaders.apiKeys.load(credentialId) : null,
@@ -72,7 +74,7 @@ const ApiRequest = builder.objectRef<LoggedApiRequestRow>("ApiRequest").implemen
   }),
 });
 
-const [connection, edge] = createConnectionTypeOptions("ApiRequest", "requests");
+const [connection, edge] = createGraphqlConnectionTypeOptions("ApiRequest", "requests");
 const ApiRequestEdge = builder.edgeObject({ type: ApiRequest, ...edge });
 const ApiRequestConnection = builder.connectionObject({ type: ApiRequest, ...connection }, ApiRequestEdge);
 
@@ -81,7 +83,7 @@ const ApiRequestConnection = builder.connectionObject({ type: ApiRequest, ...con
  * logged requests.
  */
 const retention =
-  `of the last ${requestRetentionDays} days, newest first; a request appears a few seconds after its ` +
+  `of at least the last ${requestRetentionDays} days, newest first. A request appears a few seconds after its ` +
   `response. The list is a sample: for every two seconds, each server process stores at most ` +
   `${loggedFailuresMax} failed and ${loggedSuccessesMax} successful requests of an installation. ` +
   "Requests without a known credential are not listed.";
@@ -90,12 +92,14 @@ builder.objectField(InstallationRef, "recentRequests", (t) =>
   t.connection(
     {
       type: ApiRequest,
-      description: `The REST requests of the installation's credentials ${retention}`,
+      description: `The REST requests that the installation's credentials sent ${retention}`,
       authScopes: { callers: merchantReaders },
       complexity: computeConnectionCost,
       args: {
         onlyFailed: t.arg.boolean({
-          description: "Whether to list only requests with a status of 400 or more; false by default.",
+          description:
+            "Whether to list only requests that were answered with a status of 400 or more; false by " +
+            "default.",
         }),
       },
       resolve: ({ id: installationId }, { onlyFailed, ...page }, { db }) =>
@@ -120,19 +124,20 @@ builder.queryFields((t) => ({
     type: ApiRequest,
     nullable: true,
     description:
-      "The logged REST request with the given id; null if it is not stored or belongs to another merchant. " +
-      `Requests are stored for ${requestRetentionDays} days.`,
+      "The logged REST request with the given id; null if the request is not stored or belongs to another " +
+      `merchant. Requests are stored for ${requestRetentionDays} days, and then until the end of the day in UTC.`,
     authScopes: { callers: merchantReaders },
     args: { id: t.arg.id({ required: true, description: "The request's id, `req_…`." }) },
     resolve: async (_root, { id }, context) => {
-      const [request, owner] = [await findApiRequest(context.db, id), getCallerMerchantId(context)];
+      const [request, owner] = [await findLoggedApiRequest(context.db, id), getCallerMerchantId(context)];
       return request === null || (owner !== null && owner !== request.merchantId) ? null : request;
     },
   }),
   apiRequests: t.connection(
     {
       type: ApiRequest,
-      description: `The REST requests of the apps of the merchants that the caller may read, ${retention}`,
+      description:
+        "The REST requests that apps sent for the merchants that the caller may read, " + retention,
       authScopes: { callers: merchantReaders },
       complexity: computeConnectionCost,
       args: {
@@ -147,10 +152,12 @@ builder.queryFields((t) => ({
           description: "Returns only requests of the REST operation with this `operationId`.",
         }),
         statusFrom: t.arg.int({
-          description: "Returns only requests that were answered with this HTTP status or a higher one.",
+          description:
+            "Returns only requests that were answered with at least this HTTP status, for example 400.",
         }),
         statusTo: t.arg.int({
-          description: "Returns only requests that were answered with this HTTP status or a lower one.",
+          description:
+            "Returns only requests that were answered with at most this HTTP status, for example 499.",
         }),
       },
       resolve: (_root, { installationId, credentialId, operation, statusFrom, statusTo, ...page }, context) =>

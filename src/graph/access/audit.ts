@@ -9,22 +9,22 @@ import { type GraphqlContext, getCallerMerchantId, staffCallers } from "#graph/c
 import {
   loadGraphqlConnection,
   computeConnectionCost,
-  createConnectionTypeOptions,
+  createGraphqlConnectionTypeOptions,
 } from "#graph/connections.ts";
 import { ApiKeyRef, InternalTokenRef, OAuthGrantRef, StaffAccountRef } from "#graph/refs.ts";
 
 const AuditActorEnum = defineGraphqlEnum("AuditActor", {
   description: "The kind of caller that made a change.",
   values: {
-    api_key: "An app, with an API key of its installation.",
-    oauth_client: "An app, with an OAuth access token of its installation.",
-    buyer: "A buyer.",
+    api_key: "An app made the change, with an API key of its installation.",
+    oauth_client: "An app made the change, with an OAuth access token of its installation.",
+    buyer: "A buyer made the change.",
     staff:
-      "The merchant's staff: a staff member with an account, or a program with an internal token of the " +
-      "role admin or analyst.",
-    operator: "The platform, with an internal token of the role operator.",
-    command: "The platform's operator, at the command line.",
-    system: "The service itself, without a request.",
+      "The merchant's staff made the change: a staff member with an account, or a program with an internal " +
+      "token of the role admin or analyst.",
+    operator: "The platform made the change, with an internal token of the role operator.",
+    command: "An operator of the platform made the change at the command line.",
+    system: "The service itself made the change, without a request.",
   },
 });
 
@@ -55,8 +55,8 @@ const AuditEntry = builder.objectRef<AuditEntryRow>("AuditEntry").implement({
     targetType: t.exposeString("targetType", {
       nullable: true,
       description:
-        "The type of the changed object, for example `cart` or `api_key`; null if the change has no " +
-        "single target.",
+        "The type of the changed object, for example `cart` or `api_key`; null if the change concerns " +
+        "several objects or none.",
     }),
     targetId: t.exposeID("targetId", {
       nullable: true,
@@ -71,8 +71,8 @@ const AuditEntry = builder.objectRef<AuditEntryRow>("AuditEntry").implement({
     details: t.expose("details", {
       type: "JSON",
       description:
-        "An object with the names of the given fields, ids of related objects and the reason. Contains " +
-        "no secrets and no personal data of buyers.",
+        "A JSON object with the names of the input fields that the caller gave, the ids of related objects " +
+        "and the reason for the change. The object contains no secrets and no personal data of buyers.",
     }),
   }),
 });
@@ -102,7 +102,7 @@ builder.objectFields(AuditEntry, (t) => ({
   apiKey: t.field({
     type: ApiKeyRef,
     nullable: true,
-    description: "The API key that made the change; null if another kind of caller made it.",
+    description: "The API key that made the change; null if another kind of caller made the change.",
     resolve: (entry, _args, context) =>
       loadActor(entry, "apiKey", { context, loader: context.loaders.apiKeys }),
   }),
@@ -110,15 +110,15 @@ builder.objectFields(AuditEntry, (t) => ({
     type: OAuthGrantRef,
     nullable: true,
     description:
-      "The OAuth grant with which the change was made; null if another kind of caller made it or the " +
-      "grant ended more than 90 days ago.",
+      "The OAuth grant with which the change was made; null if another kind of caller made the change, or " +
+      "if the grant ended more than 90 days ago.",
     resolve: (entry, _args, context) =>
       loadActor(entry, "oauthGrant", { context, loader: context.loaders.retainedGrants }),
   }),
   staff: t.field({
     type: StaffAccountRef,
     nullable: true,
-    description: "The staff member who made the change; null if another kind of caller made it.",
+    description: "The staff member who made the change; null if another kind of caller made the change.",
     resolve: (entry, _args, context) =>
       loadActor(entry, "staff", { context, loader: context.loaders.staffAccounts }),
   }),
@@ -126,8 +126,8 @@ builder.objectFields(AuditEntry, (t) => ({
     type: InternalTokenRef,
     nullable: true,
     description:
-      "The internal token with which the change was made; null if another kind of caller made it, or if " +
-      "the token belongs to the platform and the caller does not.",
+      "The internal token with which the change was made; null if another kind of caller made the change, " +
+      "or if the token belongs to the platform and the reader of the entry does not.",
     resolve: (entry, _args, context) =>
       loadActor(entry, "internalToken", { context, loader: context.loaders.internalTokens }),
   }),
@@ -138,8 +138,8 @@ builder.queryField("auditEntries", (t) =>
     {
       type: AuditEntry,
       description:
-        "The audit entries of the merchants that the caller may read, newest first. With a token of the " +
-        "platform, includes the entries of the platform.",
+        "The audit entries of the merchants that the caller may read, newest first. A token of the " +
+        "platform also gets the entries of the platform.",
       authScopes: { callers: staffCallers },
       complexity: computeConnectionCost,
       args: {
@@ -149,8 +149,8 @@ builder.queryField("auditEntries", (t) =>
         }),
         actorId: t.arg.id({
           description:
-            "Returns only entries of changes made with this API key, OAuth grant, internal token or staff " +
-            "account, by its id.",
+            "Returns only entries of changes that were made with the API key, OAuth grant, internal token " +
+            "or staff account with this id.",
         }),
         action: t.arg.string({
           description:
@@ -184,6 +184,6 @@ builder.queryField("auditEntries", (t) =>
           isDescending: true,
         }),
     },
-    ...createConnectionTypeOptions("AuditEntry", "audit entries"),
+    ...createGraphqlConnectionTypeOptions("AuditEntry", "audit entries"),
   ),
 );

@@ -23,11 +23,11 @@ const MerchantLogo = builder
         resolve: ({ logoHash }, _args, { services }) => `${services.publicUrl}/checkout-logo/${logoHash}`,
       }),
       width: t.int({
-        description: "The file's width in pixels.",
+        description: "The width of the logo in pixels.",
         resolve: ({ logoWidth }) => logoWidth ?? 0,
       }),
       height: t.int({
-        description: "The file's height in pixels.",
+        description: "The height of the logo in pixels.",
         resolve: ({ logoHeight }) => logoHeight ?? 0,
       }),
     }),
@@ -43,10 +43,10 @@ const descriptions = {
   privacyUrl: "The URL of the privacy policy",
   imprintUrl: "The URL of the legal notice (imprint)",
 } as const;
-const ifSet = (description: string): string => `${description}; null if not set.`;
+const ifSet = (description: string): string => `${description}; null if the merchant has not set one.`;
 
 const MerchantBranding = builder.objectRef<MerchantBrandingRow>("MerchantBranding").implement({
-  description: "How the checkout page presents a merchant. Null fields are not shown.",
+  description: "How the checkout page presents a merchant. The page does not show fields that are null.",
   fields: (t) => ({
     displayName: t.exposeString("displayName", {
       nullable: true,
@@ -56,7 +56,8 @@ const MerchantBranding = builder.objectRef<MerchantBrandingRow>("MerchantBrandin
     textColor: t.string({
       nullable: true,
       description:
-        "Black or white: the colour of text on `color`, with a contrast of at least 4.5:1; null if `color` is null.",
+        "The colour of text on buttons in the colour `color`: black or white, with a contrast of at least " +
+        "4.5:1; null if `color` is null.",
       resolve: ({ color }) => (color === null ? null : getContrastingTextColor(color)),
     }),
     logo: t.field({
@@ -99,8 +100,8 @@ const MerchantBranding = builder.objectRef<MerchantBrandingRow>("MerchantBrandin
 });
 
 const brandingDescription =
-  "How the checkout page presents the merchant; null if the merchant has set nothing, then the page has the " +
-  "platform's look.";
+  "How the checkout page presents the merchant. Null if the merchant has set nothing; the page then has " +
+  "the platform's look.";
 
 builder.objectField(MerchantRef, "branding", (t) =>
   t.field({
@@ -122,7 +123,8 @@ builder.objectField(MerchantSummaryRef, "branding", (t) =>
 builder.objectField(MerchantSummaryRef, "displayName", (t) =>
   t.string({
     description:
-      "The name that buyers see: the branding's display name, or the merchant's name if there is none.",
+      "The name that buyers see: the display name of the merchant's branding, or the merchant's name if " +
+      "the branding has none.",
     resolve: async ({ id, name }, _args, { loaders }) =>
       (await loaders.brandings.load(id))?.displayName ?? name,
   }),

@@ -23,9 +23,9 @@ const BuyerSessionCreateInput = builder.inputType("BuyerSessionCreateInput", {
   fields: (t) => ({
     buyerReference: t.string({
       description:
-        "The frontend's reference of the signed-in buyer, 1 to 128 printable ASCII characters without spaces " +
-        "and @; by default the buyer in X-Buyer-Reference. Without both, the session is for a guest. Only a " +
-        "token of the role `STOREFRONT` may name a buyer.",
+        "The frontend's reference of the signed-in buyer, 1 to 128 printable ASCII characters without " +
+        "spaces and @; by default the buyer in the header X-Buyer-Reference. If there is neither, the " +
+        "session is for a guest. Only a token of the role `STOREFRONT` may name a buyer.",
     }),
     sessionToken: t.string({
       description:
@@ -46,8 +46,8 @@ const BuyerSessionCreateInput = builder.inputType("BuyerSessionCreateInput", {
 
 const BuyerSessionType = builder.objectRef<BuyerSessionWithToken>("BuyerSession").implement({
   description:
-    "A buyer session: a browser sends its token as `Authorization: Bearer` and then acts as a storefront for " +
-    "this buyer only.",
+    "A session of one buyer. The buyer's browser sends the session's token as `Authorization: Bearer` and " +
+    "can then do what a storefront can do for this buyer only.",
   fields: (t) => ({
     id: t.exposeID("id", { description: "The id of the session, `bse_…`." }),
     token: t.exposeString("token", {
@@ -68,7 +68,8 @@ defineMutation({
   name: "buyerSessionCreate",
   description:
     "Creates a buyer session for a browser. The session can read and change only carts, checkout sessions " +
-    "and orders of its own buyer. Revoking the internal token that creates the session also ends the session.",
+    "and orders of its own buyer. If the internal token that creates the session is revoked, the session " +
+    "ends too.",
   failures: ["api_key_invalid", "api_key_expired"],
   callers: ["storefront", "browser"],
   input: BuyerSessionCreateInput,

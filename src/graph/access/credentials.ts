@@ -34,7 +34,7 @@ const ApiKeyCreateInput = builder.inputType("ApiKeyCreateInput", {
     }),
     expiresAt: t.field({
       type: "DateTime",
-      description: "When the API key expires; omit it for a key that never expires.",
+      description: "The time at which the API key expires. If left out, the key never expires.",
     }),
   }),
 });
@@ -45,20 +45,20 @@ const ApiKeyRevokeInput = builder.inputType("ApiKeyRevokeInput", {
 });
 
 const ApiKeyRotateInput = builder.inputType("ApiKeyRotateInput", {
-  description: "The API key to replace by a successor.",
+  description: "The API key to replace by a new one.",
   fields: (t) => ({
     apiKeyId: t.id({ required: true, description: "The id of the API key to replace, `key_…`." }),
     overlapHours: t.int({
       defaultValue: keyOverlapHours.standard,
       description:
-        "How many hours the old key keeps working beside its successor, 0 to " +
-        `${keyOverlapHours.max}, but never beyond its own expiry; ${keyOverlapHours.standard} by ` +
-        "default.",
+        "The number of hours for which the old API key still works beside the new one, 0 to " +
+        `${keyOverlapHours.max}; ${keyOverlapHours.standard} by default. The old key never works longer ` +
+        "than until its own expiry.",
       validate: z.int32().min(0).max(keyOverlapHours.max),
     }),
     expiresAt: t.field({
       type: "DateTime",
-      description: "When the successor expires; omit it for a key that never expires.",
+      description: "The time at which the new API key expires. If left out, the new key never expires.",
     }),
   }),
 });
@@ -78,10 +78,11 @@ const InternalTokenCreateInput = builder.inputType("InternalTokenCreateInput", {
     }),
     merchantId: t.id({
       description:
-        "The id of the token's merchant, `mer_…`. If left out, the new token has the merchant of the caller's " +
-        "token, or belongs to the platform if the caller's token does. Only the platform can create tokens of " +
-        "the platform: tokens of the role `OPERATOR`, which never have a merchant, and tokens of the role " +
-        "`ANALYST` for all merchants. With every other role, a token of the platform must name a merchant.",
+        "The id of the token's merchant, `mer_…`. If left out, the new token gets the merchant of the " +
+        "caller's token; if the caller's token belongs to the platform, so does the new token. Only the " +
+        "platform can create tokens of the platform. Tokens of the role `OPERATOR` always belong to the " +
+        "platform, and tokens of the role `ANALYST` may, to read the data of all merchants. For every " +
+        "other role, a caller with a token of the platform must name a merchant.",
     }),
     documents: t.field({
       type: TokenDocumentsEnum,
@@ -91,14 +92,14 @@ const InternalTokenCreateInput = builder.inputType("InternalTokenCreateInput", {
     }),
     expiresAt: t.field({
       type: "DateTime",
-      description: "When the internal token expires; omit it for a token that never expires.",
+      description: "The time at which the internal token expires. If left out, the token never expires.",
     }),
     allowedOrigins: t.stringList({
       description:
-        `The origins whose pages may send the token, 1 to ${allowedOriginsMax}, for example ` +
-        "`https://shop.example`: a scheme, a host, and a port if it is not 443, without a path. Only " +
-        "`localhost` and `127.0.0.1` may use http. Required for the role `BROWSER`, and not allowed for " +
-        "every other role.",
+        `The origins of web pages that may send the token, 1 to ${allowedOriginsMax}, for example ` +
+        "`https://shop.example`. An origin is a scheme, a host, and a port if the port is not 443, without " +
+        "a path. Only `localhost` and `127.0.0.1` may use http. Required for the role `BROWSER`, and not " +
+        "allowed for every other role.",
     }),
   }),
 });
@@ -119,7 +120,7 @@ const ApiKeyCreated = builder.objectRef<{ apiKey: ApiKeyRow; value: string }>("A
     }),
     value: t.exposeString("value", {
       description:
-        "The secret value that requests are sent with. It is returned only once, in this response.",
+        "The secret value with which requests are sent. The value is returned only once, in this response.",
     }),
   }),
 });
@@ -131,10 +132,11 @@ const ApiKeyRotated = builder
     fields: (t) => ({
       apiKey: t.expose("apiKey", {
         type: ApiKeyRef,
-        description: "The successor, with the name and the scopes of the old key.",
+        description: "The new API key, with the name and the scopes of the old key.",
       }),
       value: t.exposeString("value", {
-        description: "The secret value of the successor. It is returned only once, in this response.",
+        description:
+          "The secret value of the new API key. The value is returned only once, in this response.",
       }),
       rotated: t.expose("rotated", {
         type: ApiKeyRef,
@@ -154,7 +156,7 @@ const InternalTokenCreated = builder
       }),
       value: t.exposeString("value", {
         description:
-          "The secret value that requests are sent with. It is returned only once, in this response.",
+          "The secret value with which requests are sent. The value is returned only once, in this response.",
       }),
     }),
   });
@@ -168,7 +170,7 @@ const loadInternalToken = async ({ db }: GraphqlContext, id: string): Promise<In
 defineMutation({
   ...accessMutationKind,
   name: "apiKeyCreate",
-  description: "Creates an API key for an installation. Its secret value is only in this response.",
+  description: "Creates an API key for an installation. Only this response contains the key's secret value.",
   failures: ["resource_not_found", "invalid_state"],
   callers: staffCallers,
   input: ApiKeyCreateInput,
@@ -191,8 +193,8 @@ defineMutation({
   ...accessMutationKind,
   name: "apiKeyRotate",
   description:
-    "Creates the successor of an API key. Both keys work until the overlap ends; then the old key has " +
-    "expired. A key can be rotated once.",
+    "Creates a new API key that replaces an old one. Both keys work until the overlap ends, when the old " +
+    "key expires. A key can be rotated only once.",
   failures: ["resource_not_found", "invalid_state"],
   callers: staffCallers,
   input: ApiKeyRotateInput,
@@ -217,7 +219,7 @@ defineMutation({
 defineMutation({
   ...accessMutationKind,
   name: "apiKeyRevoke",
-  description: "Revokes an API key: requests with it are refused at once.",
+  description: "Revokes an API key: the service refuses requests with the key at once.",
   failures: ["resource_not_found"],
   callers: staffCallers,
   input: ApiKeyRevokeInput,
@@ -233,8 +235,9 @@ defineMutation({
   ...accessMutationKind,
   name: "internalTokenCreate",
   description:
-    "Creates an internal token. Its secret value is only in this response. Staff members who are signed " +
-    "in cannot use this mutation, because the token would outlive their account.",
+    "Creates an internal token. Only this response contains the token's secret value. Staff members who " +
+    "are signed in cannot use this mutation, because the token would still work after their account is " +
+    "disabled.",
   failures: ["merchant_not_found"],
   callers: staffCallers,
   input: InternalTokenCreateInput,
@@ -264,7 +267,7 @@ defineMutation({
 defineMutation({
   ...accessMutationKind,
   name: "internalTokenRevoke",
-  description: "Revokes an internal token: requests with it are refused at once.",
+  description: "Revokes an internal token: the service refuses requests with the token at once.",
   failures: ["resource_not_found"],
   callers: staffCallers,
   input: InternalTokenRevokeInput,

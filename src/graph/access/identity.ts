@@ -4,7 +4,7 @@
  */
 import {
   integratorRateLimitBuckets,
-  isIntegratorViewer,
+  isApiKeyOrOauthViewer,
   rateLimitQuotas,
   getPublicRateLimitBucketName,
   getScaledRateLimitQuota,
@@ -48,13 +48,17 @@ const RateLimit = builder
     fields: (t) => ({
       bucket: t.exposeString("bucket", {
         description:
-          "The name of the limit. `default` counts reads and `write` counts changes, each per credential. " +
-          "`replay` counts replays of webhook deliveries per installation. `promo-fail` counts refused " +
-          "promotion codes, and has two limits: first the limit per cart, then the limit per credential.",
+          "The name of the rate limit. `default` counts reads and `write` counts changes, each per " +
+          "credential. `replay` counts replays of webhook deliveries per installation. `promo-fail` counts " +
+          "refused promotion codes, and occurs twice: first with the limit per cart, then with the limit " +
+          "per credential.",
       }),
-      quota: t.exposeInt("quota", { description: "The number of requests allowed per window." }),
+      quota: t.exposeInt("quota", {
+        description: "The number of requests that the limit allows in each window.",
+      }),
       windowSeconds: t.exposeInt("windowSeconds", {
-        description: "The length of a window in seconds; a window starts with the first request in it.",
+        description:
+          "The length of the limit's window in seconds; a window starts with the first request in it.",
       }),
     }),
   });
@@ -68,12 +72,15 @@ function listRateLimits(scale: number): { bucket: string; quota: number; windowS
 }
 
 const Api = builder.objectRef<{ serverTime: Date }>("ApiInfo").implement({
-  description: "Version and time of the API that answered.",
+  description: "The version and the current time of the API that answered.",
   fields: (t) => ({
-    version: t.string({ description: "The API version, as in the path: `v1`.", resolve: () => "v1" }),
+    version: t.string({
+      description: "The version of the API, as in the path of its URLs: `v1`.",
+      resolve: () => "v1",
+    }),
     serverTime: t.expose("serverTime", {
       type: "DateTime",
-      description: "The server's current time. The times in DPoP proofs are checked against it.",
+      description: "The server's current time, against which the service checks the times in DPoP proofs.",
     }),
   }),
 });
@@ -115,14 +122,14 @@ ViewerRef.implement({
       nullable: true,
       description: "The installation that the credential belongs to; null if the caller is not an app.",
       resolve: (viewer, _args, { loaders }) =>
-        isIntegratorViewer(viewer) ? loaders.installations.load(viewer.installationId) : null,
+        isApiKeyOrOauthViewer(viewer) ? loaders.installations.load(viewer.installationId) : null,
     }),
     app: t.field({
       type: AppRef,
       nullable: true,
       description: "The app that is calling; null if the caller is not an app.",
       resolve: (viewer, _args, { loaders }) =>
-        isIntegratorViewer(viewer) ? loaders.apps.load(viewer.appId) : null,
+        isApiKeyOrOauthViewer(viewer) ? loaders.apps.load(viewer.appId) : null,
     }),
     merchant: t.field({
       type: MerchantRef,
@@ -142,19 +149,19 @@ builder.objectFields(ViewerRef, (t) => ({
     description: "The rate limits of the app's requests; empty if rate limits are switched off.",
     complexity: { multiplier: integratorRateLimitBuckets.length },
     resolve: (viewer, _args, { rateLimitScale }) =>
-      isIntegratorViewer(viewer) ? listRateLimits(rateLimitScale) : [],
+      isApiKeyOrOauthViewer(viewer) ? listRateLimits(rateLimitScale) : [],
   }),
   api: t.field({
     type: Api,
-    description: "Version and time of the API that answered.",
+    description: "The version and the current time of the API that answered.",
     resolve: (_viewer, _args, { clock }) => ({ serverTime: clock.now() }),
   }),
 }));
 
 export const ScopeEnum = defineGraphqlEnum<PermissionScope>("Scope", {
   description:
-    "A permission of an app's installation, API key or OAuth grant. REST and `scopes` fields " +
-    "spell, for example, `CATALOG_READ` as `catalog:read`.",
+    "A permission of an app's installation, API key or OAuth grant. The REST API and fields of the name " +
+    "`scopes` write a permission in another form, for example `catalog:read` for `CATALOG_READ`.",
   values: scopeDescriptions,
 });
 
@@ -177,7 +184,8 @@ ApiKeyRef.implement({
       description: "The mode of the API key's merchant: `live` or `test`.",
     }),
     scopes: t.stringList({
-      description: "The scopes in force, sorted: the key's scopes that its installation has too.",
+      description:
+        "The scopes that the API key can use, sorted: those of its own scopes that its installation has too.",
       resolve: async ({ scopes, installationId }, _args, { loaders }) => {
         const installation = await loaders.installations.load(installationId);
         return scopes.filter((scope) => installation.scopes.includes(scope)).toSorted();
@@ -187,21 +195,21 @@ ApiKeyRef.implement({
     expiresAt: t.expose("expiresAt", {
       type: "DateTime",
       nullable: true,
-      description: "When the API key expires; null if it never expires.",
+      description: "When the API key expires; null if the key never expires.",
     }),
     revokedAt: t.expose("revokedAt", {
       type: "DateTime",
       nullable: true,
-      description: "When the API key was revoked; null if it is not revoked.",
+      description: "When the API key was revoked; null if the key is not revoked.",
     }),
     lastUsedAt: t.expose("lastUsedAt", {
       type: "DateTime",
       nullable: true,
-      description: "When the API key was last used, accurate to one minute; null if it was never used.",
+      description: "When the API key was last used, accurate to one minute; null if the key was never used.",
     }),
     rotatesTo: t.exposeID("rotatesTo", {
       nullable: true,
-      description: "The id of the API key that succeeds this one, `key_…`; null if the key was not rotated.",
+      description: "The id of the API key that replaces this key, `key_…`; null if this key was not rotated.",
     }),
     version: t.exposeInt("version", {
       description: "The API key's version; increases by 1 with every change.",
@@ -231,14 +239,14 @@ builder.queryField("installation", (t) =>
     type: InstallationRef,
     nullable: true,
     description:
-      "The installation of the caller's credential; for internal callers, the installation with the " +
-      "given `id`. Null if there is none.",
+      "The installation of the caller's credential. If the caller is an internal one, the installation " +
+      "with the given `id`. Null if there is no such installation.",
     authScopes: { callers: [...integratorCallers, ...merchantReaders, "system"] },
     args: {
       id: t.arg.id({ description: "The installation's id, `ins_…`; ignored if the caller is an app." }),
     },
     resolve: async (_root, { id }, { viewer, loaders, db }) => {
-      if (isIntegratorViewer(viewer)) return loaders.installations.load(viewer.installationId);
+      if (isApiKeyOrOauthViewer(viewer)) return loaders.installations.load(viewer.installationId);
       if (viewer.kind === "anonymous" || id === null || id === undefined) return null;
       const found = await buildInstallationSqlQuery(db, viewer.merchantId)
         .where("id", "=", id)
@@ -252,7 +260,7 @@ builder.queryField("apiKey", (t) =>
   t.field({
     type: ApiKeyRef,
     nullable: true,
-    description: "The API key with this id, including revoked keys; null if there is none.",
+    description: "The API key with this id, even if the key is revoked; null if there is no such key.",
     authScopes: { callers: [...staffCallers, "system"] },
     args: { id: t.arg.id({ required: true, description: "The API key's id, `key_…`." }) },
     resolve: async (_root, { id }, context) => {

@@ -1,6 +1,6 @@
 /** The GraphQL types of an installation's `catalogProducts`: a list of its merchant's published products. */
 import { productListMax, type PublishedProductList } from "#commerce/catalog/catalog-lists.ts";
-import { type ProductSummary, renderProductSummary } from "#commerce/catalog/render-product.ts";
+import { type ProductSummary, toProductSummary } from "#commerce/catalog/render-product.ts";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import type { GraphqlContext } from "#graph/context.ts";
 import { ProductSummaryRef } from "#graph/refs.ts";
@@ -13,7 +13,7 @@ async function toSummaries(
 ): Promise<ProductSummary[]> {
   const view = { locales: [locale], country: market, now: clock.now(), publicUrl };
   return (await Promise.all(ids.map((id) => loaders.products.load(id)))).flatMap((product) =>
-    product === null ? [] : [renderProductSummary(product, view)],
+    product === null ? [] : [toProductSummary(product, view)],
   );
 }
 
@@ -23,7 +23,7 @@ const ListOrderEnum = defineGraphqlEnum("CatalogListOrder", {
 });
 
 const CatalogListMeta = builder.objectRef<PublishedProductList>("CatalogProductsMeta").implement({
-  description: "Size, order and version of a list of products.",
+  description: "The size, the order and the version of a list of products.",
   fields: (t) => ({
     returned: t.int({ description: "The number of products in the list.", resolve: ({ ids }) => ids.length }),
     total: t.exposeInt("total", { description: "The number of published products of the merchant." }),
@@ -37,16 +37,16 @@ const CatalogListMeta = builder.objectRef<PublishedProductList>("CatalogProducts
     }),
     order: t.field({
       type: ListOrderEnum,
-      description: "The order of the list.",
+      description: "The order in which the products of the list are sorted.",
       resolve: () => "published_at_desc" as const,
     }),
     locale: t.expose("locale", {
       type: "LocaleCode",
-      description: "The locale of the texts: the merchant's default locale.",
+      description: "The locale of the texts in the list: the merchant's default locale.",
     }),
     market: t.expose("market", {
       type: "CountryCode",
-      description: "The country of the prices: the merchant's default market.",
+      description: "The country of the prices in the list: the merchant's default market.",
     }),
     currency: t.expose("currency", {
       type: "CurrencyCode",
@@ -59,7 +59,7 @@ const CatalogListMeta = builder.objectRef<PublishedProductList>("CatalogProducts
     notice: t.string({
       nullable: true,
       description:
-        "An English sentence that explains how to read the products that are missing from a truncated " +
+        "An English sentence that explains how a caller can read the products that are missing from the " +
         "list; null if the list is complete.",
       resolve: ({ ids, total }) =>
         total > ids.length
@@ -69,7 +69,7 @@ const CatalogListMeta = builder.objectRef<PublishedProductList>("CatalogProducts
     }),
     generatedAt: t.field({
       type: "DateTime",
-      description: "When the list was generated.",
+      description: "When the service generated the list of products.",
       resolve: (_list, _args, { clock }) => clock.now(),
     }),
   }),
@@ -86,7 +86,7 @@ CatalogList.implement({
     }),
     meta: t.field({
       type: CatalogListMeta,
-      description: "Size, order and version of the list.",
+      description: "The size, the order and the version of the list.",
       resolve: (list) => list,
     }),
   }),

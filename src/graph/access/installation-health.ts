@@ -4,10 +4,10 @@
  */
 import {
   type InstallationReadinessCheck,
-  type InstallationReadiness,
+  type AppInstallationReadinessReport,
   assessInstallationReadiness,
 } from "#access/readiness/readiness.ts";
-import { isIntegratorViewer } from "#access/viewer.ts";
+import { isApiKeyOrOauthViewer } from "#access/viewer.ts";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import { integratorCallers, merchantReaders } from "#graph/context.ts";
 import { InstallationRef } from "#graph/refs.ts";
@@ -15,22 +15,25 @@ import { InstallationRef } from "#graph/refs.ts";
 const ReadinessStatusEnum = defineGraphqlEnum("ReadinessStatus", {
   description: "The overall result of an installation's readiness checks.",
   values: {
-    ready: "All checks pass.",
+    ready: "All readiness checks of the installation pass.",
     degraded: "The installation works, but at least one check warns or an advisory check fails.",
-    action_required: "A blocking check fails: the installation cannot do all of its work until someone acts.",
+    action_required:
+      "A blocking check fails: the installation cannot do all of its work until a person corrects the cause.",
     blocked: "The merchant or the installation is suspended, or the app is uninstalled.",
   },
 });
 
 const CheckCodeEnum = defineGraphqlEnum("ReadinessCheckCode", {
-  description: "A readiness check of an installation.",
+  description:
+    "The name of a readiness check of an installation, and the requirement that the check examines.",
   values: {
     api_key_active:
       "The installation has an active API key. If not, the installation cannot do its work (blocking).",
     api_key_expiry:
       "The API key does not expire within 14 days. If not, the installation still works (advisory).",
     scopes_granted:
-      "The credential has all scopes of its installation. If not, the installation cannot do its work (blocking).",
+      "The installation and its credential have the same scopes. If not, the installation cannot do its " +
+      "work (blocking).",
     merchant_active:
       "Neither the merchant nor the installation is suspended. If not, the installation cannot do its work (blocking).",
     webhook_endpoint_present:
@@ -47,17 +50,19 @@ const CheckCodeEnum = defineGraphqlEnum("ReadinessCheckCode", {
     policy_return_configured:
       "Every market has a return policy. If not, the installation still works (advisory).",
     clock_skew:
-      "The clocks of server and database differ by at most 2 s; the check fails above 30 s. " +
-      "If not, the installation still works (advisory).",
+      "The clocks of the server and the database differ by at most 2 s. A larger difference is a warning, " +
+      "and a difference of more than 30 s is a failure, but the installation still works (advisory).",
   },
 });
 
 const CheckStatusEnum = defineGraphqlEnum("ReadinessCheckStatus", {
-  description: "The result of one readiness check.",
+  description: "Whether one readiness check of an installation passed, warns, failed or was skipped.",
   values: {
     pass: "The requirement of the check is met.",
     warn: "The requirement of the check is not fully met, but the installation works.",
-    fail: "The requirement of the check is not met. A failed advisory check counts as a warning.",
+    fail:
+      "The requirement of the check is not met. For the overall result, a failed advisory check counts as " +
+      "a warning.",
     skipped: "The check does not apply to this installation.",
   },
 });
@@ -80,32 +85,36 @@ const ReadinessCheckType = builder.objectRef<InstallationReadinessCheck>("Readin
       description: "How serious a failure of this check is.",
     }),
     message: t.exposeString("message", {
-      description: "The result as an English sentence for people; its wording may change.",
+      description: "The result of the check as an English sentence for people; the wording may change.",
     }),
     remedy: t.exposeString("remedy", {
       nullable: true,
-      description: "What to do, as an English sentence; null if nothing needs to be done.",
+      description:
+        "What a person can do so that the check passes, as an English sentence; null if nothing needs to " +
+        "be done.",
     }),
     since: t.expose("since", {
       type: "DateTime",
       nullable: true,
-      description: "Since when the check has not passed; null if the check passes or the time is unknown.",
+      description:
+        "The time since which the check has not passed; null if the check passes or the time is not known.",
     }),
   }),
 });
 
 const InstallationReadinessType = builder
-  .objectRef<InstallationReadiness>("InstallationReadiness")
+  .objectRef<AppInstallationReadinessReport>("InstallationReadiness")
   .implement({
     description:
-      "Whether an installation can do its work with the credential of the request. For internal callers, " +
-      "all credentials of the installation count together.",
+      "Whether an installation can do its work with the credential of the request. If an internal caller " +
+      "asks, all credentials of the installation count together.",
     fields: (t) => ({
       status: t.expose("status", {
         type: ReadinessStatusEnum,
         description:
-          "The overall result: `action_required` if a blocking check fails; else `degraded` if a check " +
-          "warns or fails; else `ready`. `blocked` if the merchant or the installation is not active.",
+          "The overall result of the checks: `blocked` if the merchant or the installation is not active; " +
+          "otherwise `action_required` if a blocking check fails, `degraded` if another check fails or " +
+          "warns, and `ready` if all checks pass.",
       }),
       evaluatedAt: t.expose("evaluatedAt", {
         type: "DateTime",
@@ -136,8 +145,8 @@ const InstallationReadinessType = builder
         type: "DateTime",
         nullable: true,
         description:
-          "The next time by which someone must act: an API key expires, or a webhook signing secret " +
-          "becomes 365 days old. Null if neither is ahead.",
+          "The next time by which a person must act, because an API key expires or a webhook signing " +
+          "secret becomes 365 days old; null if no such time is known.",
       }),
     }),
   });
@@ -155,7 +164,7 @@ builder.objectField(InstallationRef, "readiness", (t) =>
       return assessInstallationReadiness({
         now: clock.now(),
         installation,
-        credential: isIntegratorViewer(viewer) ? viewer : null,
+        credential: isApiKeyOrOauthViewer(viewer) ? viewer : null,
         endpoints,
       });
     },

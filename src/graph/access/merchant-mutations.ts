@@ -35,7 +35,7 @@ const MerchantCreateInput = builder.inputType("MerchantCreateInput", {
     defaultLocale: t.field({
       type: "LocaleCode",
       required: true,
-      description: "The locale whose texts are used if a requested locale has none.",
+      description: "The locale whose texts the service uses if there are no texts in the requested locale.",
     }),
     defaultMarket: t.field({
       type: "CountryCode",
@@ -53,7 +53,7 @@ const MerchantUpdateInput = builder.inputType("MerchantUpdateInput", {
     name: t.string({ description: "The merchant's new name, 1 to 200 characters.", validate: name }),
     defaultLocale: t.field({
       type: "LocaleCode",
-      description: "The locale whose texts are used if a requested locale has none.",
+      description: "The locale whose texts the service uses if there are no texts in the requested locale.",
     }),
     defaultMarket: t.field({
       type: "CountryCode",
@@ -99,8 +99,8 @@ const InstallationCreateInput = builder.inputType("InstallationCreateInput", {
 
 const InstallationScopesSetInput = builder.inputType("InstallationScopesSetInput", {
   description:
-    "The new scopes of an installation. Its API keys and OAuth grants keep only those of their scopes " +
-    "that are in this list.",
+    "The new scopes of an installation. Its API keys and OAuth grants lose the scopes that are not in the " +
+    "list.",
   fields: (t) => ({
     installationId: t.id({ required: true, description: "The id of the installation, `ins_…`." }),
     scopes: t.field({
@@ -228,7 +228,8 @@ defineMutation({
 defineMutation({
   ...accessMutationKind,
   name: "installationScopesSet",
-  description: "Replaces the scopes of an installation. Its credentials have the new scopes at once.",
+  description:
+    "Replaces the scopes of an installation. The new scopes apply to the installation's credentials at once.",
   failures: ["resource_not_found", "invalid_state"],
   callers: staffCallers,
   input: InstallationScopesSetInput,
@@ -252,7 +253,7 @@ const setInstallationStatus =
 const transitions = [
   [
     "installationSuspend",
-    "Suspends an installation: its credentials are refused until it is resumed.",
+    "Suspends an installation: its credentials are refused until the installation is resumed.",
     "suspended",
   ],
   ["installationResume", "Resumes a suspended installation: its credentials work again.", "active"],

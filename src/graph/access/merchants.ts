@@ -8,7 +8,7 @@ import { getCallerMerchantId, merchantReaders, staffCallers } from "#graph/conte
 import {
   loadGraphqlConnection,
   computeConnectionCost,
-  createConnectionTypeOptions,
+  createGraphqlConnectionTypeOptions,
 } from "#graph/connections.ts";
 import { ModeEnum } from "./identity.ts";
 import { CatalogList } from "./installation-catalog.ts";
@@ -38,7 +38,7 @@ MerchantRef.implement({
     }),
     defaultLocale: t.expose("defaultLocale", {
       type: "LocaleCode",
-      description: "The locale whose texts are used if a requested locale has none.",
+      description: "The locale whose texts the service uses if there are no texts in the requested locale.",
     }),
     defaultMarket: t.expose("defaultMarket", {
       type: "CountryCode",
@@ -94,7 +94,7 @@ const InstallationStatusEnum = defineGraphqlEnum("InstallationStatus", {
 });
 
 InstallationRef.implement({
-  description: "An app that is installed with a merchant, with the scopes that it was given.",
+  description: "An app that is installed with a merchant, with the scopes that the merchant gave to the app.",
   fields: (t) => ({
     id: t.exposeID("id", { description: "The installation's id, `ins_…`." }),
     status: t.expose("status", {
@@ -130,17 +130,18 @@ InstallationRef.implement({
 });
 
 const RoleEnum = defineGraphqlEnum("Role", {
-  description: "The role of an internal token, which decides what it may do.",
+  description: "The role of an internal token, which decides what the token may read and change.",
   values: {
     storefront:
-      "Acts for the buyers of one merchant. The token is a secret of a frontend's server; buyer sessions " +
-      "have this role for their own buyer only.",
+      "A token of this role acts for the buyers of one merchant and is a secret of a frontend's server. A " +
+      "buyer session has the same role, but only for its own buyer.",
     browser:
-      "Is part of the code of a merchant's web pages: searches published products and creates buyer " +
-      "sessions for guests. Everyone can read the token.",
-    admin: "Reads and changes all data of one merchant.",
-    analyst: "Reads all data of one merchant or of all merchants, without personal data.",
-    operator: "Reads and changes all data of all merchants.",
+      "A token of this role is part of the code of a merchant's web pages, so everyone can read the token. " +
+      "The token searches published products and creates buyer sessions for guests.",
+    admin: "A token of this role reads and changes all data of one merchant.",
+    analyst:
+      "A token of this role reads all data of one merchant or of all merchants, without personal data.",
+    operator: "A token of this role reads and changes all data of all merchants.",
   },
 });
 export { RoleEnum };
@@ -160,7 +161,7 @@ InternalTokenRef.implement({
   fields: (t) => ({
     id: t.exposeID("id", { description: "The internal token's id, `tok_…`." }),
     name: t.exposeString("name", { description: "The name that says what the token is used for." }),
-    role: t.expose("role", { type: RoleEnum, description: "The role of the token." }),
+    role: t.expose("role", { type: RoleEnum, description: "The role of the internal token." }),
     merchantId: t.exposeID("merchantId", {
       nullable: true,
       description: "The id of the token's merchant, `mer_…`; null if the token belongs to the platform.",
@@ -177,25 +178,25 @@ InternalTokenRef.implement({
     expiresAt: t.expose("expiresAt", {
       type: "DateTime",
       nullable: true,
-      description: "When the internal token expires; null if it never expires.",
+      description: "When the internal token expires; null if the token never expires.",
     }),
     revokedAt: t.expose("revokedAt", {
       type: "DateTime",
       nullable: true,
-      description: "When the internal token was revoked; null if it is not revoked.",
+      description: "When the internal token was revoked; null if the token is not revoked.",
     }),
     lastUsedAt: t.expose("lastUsedAt", {
       type: "DateTime",
       nullable: true,
       description:
-        "When the internal token was last used, accurate to one minute; null if it was never used.",
+        "When the internal token was last used, accurate to one minute; null if the token was never used.",
     }),
     allowedOrigins: t.expose("allowedOrigins", {
       type: ["String"],
       nullable: true,
       description:
-        "The origins whose pages may send the token and the buyer sessions that it created; null unless " +
-        "the role is `BROWSER`.",
+        "The origins of web pages that may send the token and the buyer sessions which the token has " +
+        "created; null unless the role is `BROWSER`.",
     }),
   }),
 });
@@ -205,7 +206,8 @@ builder.queryField("merchant", (t) =>
     type: MerchantRef,
     nullable: true,
     description:
-      "The merchant with this id; without `id`, the merchant of the caller's token. Null if there is none.",
+      "The merchant with this id; without `id`, the merchant of the caller's token. Null if there is no " +
+      "such merchant.",
     authScopes: { callers: merchantReaders },
     args: { id: t.arg.id({ description: "The merchant's id, `mer_…`." }) },
     resolve: async (_root, { id }, context) => {
@@ -233,7 +235,7 @@ builder.queryFields((t) => ({
           cursor: "merchant",
         }),
     },
-    ...createConnectionTypeOptions("Merchant", "merchants"),
+    ...createGraphqlConnectionTypeOptions("Merchant", "merchants"),
   ),
   apps: t.connection(
     {
@@ -244,7 +246,7 @@ builder.queryFields((t) => ({
       resolve: (_root, args, { db }) =>
         loadGraphqlConnection(args, { db, query: buildAppSqlQuery(db), column: "app.id", cursor: "app" }),
     },
-    ...createConnectionTypeOptions("App", "apps"),
+    ...createGraphqlConnectionTypeOptions("App", "apps"),
   ),
   installations: t.connection(
     {
@@ -260,7 +262,7 @@ builder.queryFields((t) => ({
           cursor: "installation",
         }),
     },
-    ...createConnectionTypeOptions("Installation", "installations"),
+    ...createGraphqlConnectionTypeOptions("Installation", "installations"),
   ),
 }));
 
@@ -286,14 +288,14 @@ builder.queryFields((t) => ({
         return loadGraphqlConnection(args, { db: context.db, query, column: "api_key.id", cursor: "apiKey" });
       },
     },
-    ...createConnectionTypeOptions("ApiKey", "API keys"),
+    ...createGraphqlConnectionTypeOptions("ApiKey", "API keys"),
   ),
   internalTokens: t.connection(
     {
       type: InternalTokenRef,
       description:
-        "The tokens of internal frontends and people, oldest first, including revoked ones: those of the caller's " +
-        "merchant, or of all merchants with a token of the platform.",
+        "The internal tokens of the caller's merchant, oldest first, including revoked tokens. A token of " +
+        "the platform gets the internal tokens of all merchants and of the platform.",
       complexity: computeConnectionCost,
       authScopes: { callers: staffCallers },
       resolve: (_root, args, context) =>
@@ -304,6 +306,6 @@ builder.queryFields((t) => ({
           cursor: "internalToken",
         }),
     },
-    ...createConnectionTypeOptions("InternalToken", "internal tokens"),
+    ...createGraphqlConnectionTypeOptions("InternalToken", "internal tokens"),
   ),
 }));

@@ -17,7 +17,7 @@ import { accessMutationKind } from "#graph/mutation-kinds.ts";
 import {
   loadGraphqlConnection,
   computeConnectionCost,
-  createConnectionTypeOptions,
+  createGraphqlConnectionTypeOptions,
 } from "#graph/connections.ts";
 import { type GraphqlContext, platformOperators, merchantReaders } from "#graph/context.ts";
 import { defineMutation } from "#graph/mutation.ts";
@@ -50,7 +50,9 @@ const OAuthClient = builder.objectRef<OauthClientRow>("OAuthClient").implement({
       resolve: ({ appId }, _args, { loaders }) => loaders.apps.load(appId),
     }),
     redirectUris: t.exposeStringList("redirectUris", {
-      description: "The URIs to which the browser may be sent back, compared character by character.",
+      description:
+        "The URIs to which the browser may be sent back after the authorization, compared character by " +
+        "character.",
     }),
     authMethod: t.expose("authMethod", {
       type: OAuthClientAuthMethodEnum,
@@ -59,7 +61,8 @@ const OAuthClient = builder.objectRef<OauthClientRow>("OAuthClient").implement({
     registration: t.expose("registration", {
       type: OAuthClientRegistrationEnum,
       description:
-        "How the client became known to the service. Access tokens of agents are valid only at the MCP server.",
+        "How the OAuth client became known to the service. Access tokens of AI agents are valid only at " +
+        "the MCP server.",
     }),
     metadataUrl: t.expose("metadataUrl", {
       type: "URL",
@@ -75,7 +78,7 @@ const OAuthClient = builder.objectRef<OauthClientRow>("OAuthClient").implement({
     disabledAt: t.expose("disabledAt", {
       type: "DateTime",
       nullable: true,
-      description: "Since when the OAuth client is disabled for all merchants; null if it is enabled.",
+      description: "When the OAuth client was disabled for all merchants; null if the client is enabled.",
     }),
   }),
 });
@@ -90,9 +93,10 @@ const OAuthClientCreateInput = builder.inputType("OAuthClientCreateInput", {
     redirectUris: t.stringList({
       required: true,
       description:
-        "The URIs to which the browser may be sent back, 1 to 20, each different and at most 2048 characters " +
-        "long, compared character by character. Allowed are https, http for 127.0.0.1, [::1] and localhost, " +
-        "and a scheme that is a reversed domain name, such as `com.example.app:/callback`.",
+        "The URIs to which the browser may be sent back after the authorization: 1 to 20 different URIs of " +
+        "at most 2048 characters, compared character by character. Allowed are https, http for 127.0.0.1, " +
+        "[::1] and localhost, and a scheme that is a reversed domain name, such as " +
+        "`com.example.app:/callback`.",
     }),
     authMethod: t.field({
       type: OAuthClientAuthMethodEnum,
@@ -136,9 +140,9 @@ defineMutation({
   ...accessMutationKind,
   name: "oauthClientCreate",
   description:
-    "Creates an OAuth client for an app. Staff members of every merchant can then grant the client access. " +
-    "An OAuth client has no secret: it is public, or signs with its own private key (`private_key_jwt`), of " +
-    "which the service stores only the public part.",
+    "Creates an OAuth client for an app. Staff members of every merchant can then grant access to the " +
+    "client. An OAuth client has no secret: the client either does not authenticate, or signs with its own " +
+    "private key (`private_key_jwt`), of which the service stores only the public part.",
   failures: ["resource_not_found"],
   callers: platformOperators,
   input: OAuthClientCreateInput,
@@ -157,8 +161,8 @@ defineMutation({
   ...accessMutationKind,
   name: "oauthClientDisable",
   description:
-    "Disables an OAuth client for all merchants: it cannot start new authorizations, and all its grants " +
-    "are revoked permanently.",
+    "Disables an OAuth client for all merchants: the client cannot start new authorizations, and all its " +
+    "grants are revoked permanently.",
   failures: ["resource_not_found"],
   callers: platformOperators,
   input: OAuthClientTransitionInput,
@@ -174,7 +178,8 @@ defineMutation({
   ...accessMutationKind,
   name: "oauthClientEnable",
   description:
-    "Enables a disabled OAuth client, which can then request access again. Its revoked grants stay revoked.",
+    "Enables a disabled OAuth client, which can then request access again. OAuth grants that were revoked " +
+    "stay revoked.",
   failures: ["resource_not_found"],
   callers: platformOperators,
   input: OAuthClientTransitionInput,
@@ -201,6 +206,6 @@ builder.queryField("oauthClients", (t) =>
           cursor: "oauthClient",
         }),
     },
-    ...createConnectionTypeOptions("OAuthClient", "OAuth clients"),
+    ...createGraphqlConnectionTypeOptions("OAuthClient", "OAuth clients"),
   ),
 );

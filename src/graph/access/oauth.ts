@@ -10,7 +10,7 @@ import { scopeDescriptions } from "#access/viewer.ts";
 import { builder } from "#graph/builder.ts";
 import {
   computeConnectionCost,
-  createConnectionTypeOptions,
+  createGraphqlConnectionTypeOptions,
   loadGraphqlConnection,
 } from "#graph/connections.ts";
 import { getCallerMerchantId, merchantReaders, staffCallers } from "#graph/context.ts";
@@ -28,24 +28,30 @@ OAuthGrantRef.implement({
       description: "The id of the OAuth client that has the grant, `oac_…`.",
     }),
     scopes: t.stringList({
-      description: "The scopes in force, sorted: the granted scopes that the installation has too.",
+      description:
+        "The scopes that the grant can use, sorted: those of the granted scopes that the installation has " +
+        "too.",
       resolve: async ({ scopes, installationId }, _args, { loaders }) => {
         const installation = await loaders.installations.load(installationId);
         return scopes.filter((scope) => installation.scopes.includes(scope)).toSorted();
       },
     }),
-    issuedAt: t.expose("issuedAt", { type: "DateTime", description: "When the access was granted." }),
-    expiresAt: t.expose("expiresAt", { type: "DateTime", description: "When the grant expires." }),
+    issuedAt: t.expose("issuedAt", {
+      type: "DateTime",
+      description: "When a staff member granted the access.",
+    }),
+    expiresAt: t.expose("expiresAt", { type: "DateTime", description: "When the OAuth grant expires." }),
     revokedAt: t.expose("revokedAt", {
       type: "DateTime",
       nullable: true,
-      description: "When the grant was revoked; null if it is not revoked.",
+      description: "When the OAuth grant was revoked; null if the grant is not revoked.",
     }),
     lastUsedAt: t.expose("lastUsedAt", {
       type: "DateTime",
       nullable: true,
       description:
-        "When an access token of the grant was last used, accurate to one minute; null if none was used.",
+        "When an access token of the grant was last used, accurate to one minute; null if no access token " +
+        "was used.",
     }),
     version: t.exposeInt("version", {
       description: "The grant's version; increases by 1 with every change.",
@@ -68,8 +74,10 @@ OAuthGrantRef.implement({
 const OAuthScope = builder.objectRef<{ name: string; description: string }>("OAuthScope").implement({
   description: "A scope that OAuth clients can request.",
   fields: (t) => ({
-    name: t.exposeString("name", { description: "The scope's name, as in the `scope` parameter." }),
-    description: t.exposeString("description", { description: "What the scope allows." }),
+    name: t.exposeString("name", {
+      description: "The scope's name, as in the `scope` parameter of an authorization request.",
+    }),
+    description: t.exposeString("description", { description: "What the scope allows a caller to do." }),
   }),
 });
 
@@ -101,7 +109,7 @@ const OAuthAuthorization = builder.objectRef<AuthorizationServer>("OAuthAuthoriz
     ),
     tokenEndpoint: t.field(
       urlOptions(
-        "The URL at which codes and refresh tokens are exchanged for access tokens.",
+        "The URL at which a client exchanges authorization codes and refresh tokens for access tokens.",
         oauthPaths.token,
       ),
     ),
@@ -116,26 +124,38 @@ const OAuthAuthorization = builder.objectRef<AuthorizationServer>("OAuthAuthoriz
     }),
     pushedAuthorizationRequestEndpoint: t.field(
       urlOptions(
-        "The URL to which clients can send the authorization request before they open the browser (RFC " +
-          "9126).",
+        "The URL to which a client can send its authorization request before the client opens the browser " +
+          "(RFC 9126).",
         oauthPaths.pushedAuthorizationRequest,
       ),
     ),
     jwksUri: t.field(urlOptions("The URL of the public keys that verify access tokens.", oauthPaths.jwks)),
-    responseTypesSupported: t.stringList(listOptions("The supported values of `response_type`.", ["code"])),
+    responseTypesSupported: t.stringList(
+      listOptions("The values of the parameter `response_type` that the authorization server supports.", [
+        "code",
+      ]),
+    ),
     grantTypesSupported: t.stringList(
-      listOptions("The supported values of `grant_type`.", ["authorization_code", "refresh_token"]),
+      listOptions("The values of the parameter `grant_type` that the authorization server supports.", [
+        "authorization_code",
+        "refresh_token",
+      ]),
     ),
     codeChallengeMethodsSupported: t.stringList(
-      listOptions("The supported values of `code_challenge_method` (RFC 7636).", ["S256"]),
+      listOptions(
+        "The values of the parameter `code_challenge_method` (RFC 7636) that the authorization server " +
+          "supports.",
+        ["S256"],
+      ),
     ),
     dpopSigningAlgValuesSupported: t.stringList(
-      listOptions("The JWS algorithms supported for DPoP proofs.", tokenSigningAlgorithms),
+      listOptions("The JWS algorithms with which a client may sign DPoP proofs.", tokenSigningAlgorithms),
     ),
     dpopNonceRequired: t.boolean({
       description:
-        "Whether a DPoP proof must contain a nonce from the server. Always false: a proof works once, and at " +
-        "most 60 seconds from the server's time, so the service needs no nonces.",
+        "Whether a DPoP proof must contain a nonce from the server. Always false: the service accepts a " +
+        "proof only once and only if its time differs from the server's time by at most 60 seconds, so the " +
+        "service needs no nonces.",
       resolve: () => false,
     }),
   }),
@@ -163,7 +183,8 @@ builder.objectFields(OAuthAuthorization, (t) => ({
     resolve: () => accessTokenLifetimeSeconds,
   }),
   refreshTokenRotation: t.boolean({
-    description: "Whether every refresh token can be used only once. Using it twice revokes the grant.",
+    description:
+      "Whether every refresh token can be used only once. Using a refresh token twice revokes the grant.",
     resolve: () => true,
   }),
   documentationUrl: t.field(urlOptions("The URL of the documentation for developers.", "/docs")),
@@ -195,7 +216,7 @@ const OAuthGrantRevokeInput = builder.inputType("OAuthGrantRevokeInput", {
 defineMutation({
   ...accessMutationKind,
   name: "oauthGrantRevoke",
-  description: "Revokes an OAuth grant: its access tokens are refused at once.",
+  description: "Revokes an OAuth grant: the service refuses the grant's access tokens at once.",
   failures: ["resource_not_found"],
   callers: staffCallers,
   input: OAuthGrantRevokeInput,
@@ -234,6 +255,6 @@ builder.queryFields((t) => ({
         });
       },
     },
-    ...createConnectionTypeOptions("OAuthGrant", "OAuth grants"),
+    ...createGraphqlConnectionTypeOptions("OAuthGrant", "OAuth grants"),
   ),
 }));

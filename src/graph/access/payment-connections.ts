@@ -3,7 +3,7 @@ import {
   connectPaymentProvider,
   disconnectPaymentProvider,
   findSigningSecretFaults,
-  requireConnectedProviderName,
+  parseConnectablePaymentProviderName,
   type PaymentConnectionRow,
   type VerifiedPaymentProviderAccount,
 } from "#commerce/payments/connections.ts";
@@ -14,13 +14,14 @@ import { verifyStripeKey } from "#commerce/payments/stripe/verify-key.ts";
 import { requireNoInputFieldErrors } from "#foundation/faults.ts";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import { merchantSecretMutationKind } from "#graph/mutation-kinds.ts";
-import type { MutationPreparationFunction } from "#graph/mutation-options.ts";
+import type { WorkBeforeMutationTransaction } from "#graph/mutation-options.ts";
 import { defineMutation, reloadChangedRow } from "#graph/mutation.ts";
 import { MerchantRef } from "#graph/refs.ts";
 import { ModeEnum } from "./identity.ts";
 
 export const PaymentProviderEnum = defineGraphqlEnum<PaymentProviderName>("PaymentProvider", {
-  description: "A payment provider.",
+  description:
+    "A payment provider: an outside service that moves the buyers' money, or the built-in test provider.",
   values: {
     test: "The built-in provider, which moves no money. Only merchants in test mode use it.",
     stripe: "Stripe, with the account that the merchant has connected. The buyer pays on a page of Stripe.",
@@ -33,8 +34,8 @@ const PaymentProviderAccount = builder.objectRef<PaymentConnectionRow>("PaymentP
     id: t.exposeID("id", { description: "The connection's id, `pcn_…`." }),
     provider: t.field({
       type: PaymentProviderEnum,
-      description: "The payment provider.",
-      resolve: ({ provider }) => requireConnectedProviderName(provider),
+      description: "The payment provider at which the merchant has the account.",
+      resolve: ({ provider }) => parseConnectablePaymentProviderName(provider),
     }),
     mode: t.expose("mode", {
       type: ModeEnum,
@@ -45,21 +46,23 @@ const PaymentProviderAccount = builder.objectRef<PaymentConnectionRow>("PaymentP
     }),
     accountName: t.exposeString("accountName", {
       nullable: true,
-      description: "The account's name at the provider; null if it has none.",
+      description: "The account's name at the provider; null if the account has no name.",
     }),
     keyHint: t.exposeString("keyHint", { description: "The last four characters of the secret key." }),
     hasSigningSecret: t.exposeBoolean("hasSigningSecret", {
       description:
-        "Whether the signing secret of the provider's webhooks is stored. Without it, webhooks are refused, and " +
-        "the service reads the provider's events every five minutes.",
+        "Whether the service has the signing secret of the provider's webhooks. Without the secret, the " +
+        "service refuses the provider's webhooks and reads the provider's events every five minutes.",
     }),
     webhookUrl: t.field({
       type: "URL",
-      description: "The URL to enter at the provider as the address of its webhooks.",
+      description:
+        "The URL that the merchant must enter at the provider as the address of the provider's webhooks.",
       resolve: ({ id }, _args, { services }) => createPaymentProviderEventsUrl(services.publicUrl, id),
     }),
     webhookEventTypes: t.stringList({
-      description: "The types of events to select at the provider for these webhooks.",
+      description:
+        "The types of events that the merchant must select at the provider for the provider's webhooks.",
       resolve: () => [...stripeEventTypes],
     }),
     version: t.exposeInt("version", {
@@ -77,7 +80,9 @@ builder.objectField(MerchantRef, "paymentConnection", (t) =>
   t.field({
     type: PaymentProviderAccount,
     nullable: true,
-    description: "The connected account at a payment provider; null if none is connected.",
+    description:
+      "The account at a payment provider that the merchant has connected; null if the merchant has " +
+      "connected none.",
     resolve: ({ id }, _args, { loaders }) => loaders.paymentConnections.load(id),
   }),
 );
@@ -108,7 +113,7 @@ interface ConnectInput {
  * Requests the provider account to which the secret key belongs. Runs before the mutation's transaction,
  * because the network request can be slow.
  */
-const verifyKey: MutationPreparationFunction<ConnectInput, VerifiedPaymentProviderAccount> = async (
+const verifyKey: WorkBeforeMutationTransaction<ConnectInput, VerifiedPaymentProviderAccount> = async (
   { secretKey, webhookSigningSecret },
   { stripeApiBase },
 ) => {
@@ -120,8 +125,8 @@ defineMutation({
   ...merchantSecretMutationKind,
   name: "paymentProviderConnect",
   description:
-    "Connects an account at Stripe, with which the merchant takes payments from now on, or replaces the keys of " +
-    "the connected account. The keys are stored encrypted and are never returned.",
+    "Connects an account at Stripe, with which the merchant takes payments from now on, or replaces the " +
+    "keys of the connected account. The service stores the keys encrypted and never returns them.",
   failures: ["upstream_timeout"],
   input: PaymentProviderConnectInput,
   type: MerchantRef,
@@ -153,8 +158,9 @@ defineMutation({
   ...merchantSecretMutationKind,
   name: "paymentProviderDisconnect",
   description:
-    "Ends the merchant's connection to a payment provider. It gets no new payments; its payments can still be " +
-    "captured, voided and refunded. Revoke the key at the provider to end that too.",
+    "Ends the merchant's connection to a payment provider. The provider gets no new payments, but its " +
+    "earlier payments can still be captured, voided and refunded. To end that too, the merchant must " +
+    "revoke the key at the provider.",
   failures: ["invalid_state"],
   input: PaymentProviderDisconnectInput,
   type: MerchantRef,

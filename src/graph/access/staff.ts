@@ -22,7 +22,7 @@ import { defineMutation } from "#graph/mutation.ts";
 import {
   loadGraphqlConnection,
   computeConnectionCost,
-  createConnectionTypeOptions,
+  createGraphqlConnectionTypeOptions,
 } from "#graph/connections.ts";
 import { StaffAccountRef, ViewerRef } from "#graph/refs.ts";
 
@@ -55,18 +55,21 @@ StaffAccountRef.implement({
     disabledAt: t.expose("disabledAt", {
       type: "DateTime",
       nullable: true,
-      description: "Since when the account is disabled and cannot sign in; null if it is enabled.",
+      description:
+        "When the account was disabled, so that the staff member cannot sign in; null if the account is " +
+        "enabled.",
     }),
     lastSignedInAt: t.expose("lastSignedInAt", {
       type: "DateTime",
       nullable: true,
-      description: "When the staff member last signed in; null if never.",
+      description: "When the staff member last signed in; null if the staff member never signed in.",
     }),
   }),
 });
 
 const newPasswordDescription =
-  "The password, 12 to 256 characters. If omitted, the server generates a password and returns it once.";
+  "The password of the staff account, 12 to 256 characters. If left out, the service generates a password " +
+  "and returns it once.";
 
 const StaffCreateInput = builder.inputType("StaffCreateInput", {
   description: "The staff account to create.",
@@ -250,7 +253,8 @@ defineMutation({
   ...accessMutationKind,
   name: "staffDisable",
   description:
-    "Disables a staff account: its sessions end, it cannot sign in, and its OAuth grants are revoked.",
+    "Disables a staff account: its sessions end, the staff member cannot sign in, and the OAuth grants " +
+    "that the account gave are revoked.",
   failures: ["resource_not_found"],
   callers: staffCallers,
   input: StaffDisableInput,
@@ -266,8 +270,8 @@ defineMutation({
   ...accessMutationKind,
   name: "staffEnable",
   description:
-    "Enables a disabled staff account, which signs in with its old password. Its revoked OAuth grants " +
-    "stay revoked.",
+    "Enables a disabled staff account. The staff member can sign in again with the old password. OAuth " +
+    "grants that were revoked stay revoked.",
   failures: ["resource_not_found", "already_exists"],
   callers: staffCallers,
   input: StaffEnableInput,
@@ -310,6 +314,6 @@ builder.queryFields((t) => ({
           cursor: "staff",
         }),
     },
-    ...createConnectionTypeOptions("StaffAccount", "staff accounts"),
+    ...createGraphqlConnectionTypeOptions("StaffAccount", "staff accounts"),
   ),
 }));

@@ -17,10 +17,10 @@ import { createFailure, type FailureDetail } from "#foundation/failure.ts";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import {
   computeConnectionCost,
-  createConnectionTypeOptions,
+  createGraphqlConnectionTypeOptions,
   loadGraphqlConnection,
 } from "#graph/connections.ts";
-import { resolveMerchantId, staffCallers } from "#graph/context.ts";
+import { resolveMerchantIdOfRequest, staffCallers } from "#graph/context.ts";
 import { merchantMutationKind } from "#graph/mutation-kinds.ts";
 import { defineMutation } from "#graph/mutation.ts";
 
@@ -36,7 +36,9 @@ const OperationKindEnum = defineGraphqlEnum("TrustedDocumentOperation", {
 });
 
 const TrustedDocument = builder.objectRef<TrustedDocumentRow>("TrustedDocument").implement({
-  description: "A GraphQL document that a merchant has registered. Requests name it by its hash.",
+  description:
+    "A GraphQL document that a merchant has registered, so that requests can send the document's hash in " +
+    "place of its text.",
   fields: (t) => ({
     id: t.exposeID("id", { description: "The trusted document's id, `tdc_…`." }),
     sha256: t.exposeString("sha256", {
@@ -47,7 +49,7 @@ const TrustedDocument = builder.objectRef<TrustedDocumentRow>("TrustedDocument")
     name: t.exposeString("name", { description: "The name of the document's operation." }),
     operation: t.expose("operation", {
       type: OperationKindEnum,
-      description: "The kind of the document's operation.",
+      description: "Whether the document is a query, a mutation or a subscription.",
     }),
     document: t.exposeString("document", { description: "The text of the document." }),
     createdAt: t.expose("createdAt", { type: "DateTime", description: "When the document was registered." }),
@@ -55,35 +57,39 @@ const TrustedDocument = builder.objectRef<TrustedDocumentRow>("TrustedDocument")
       type: "DateTime",
       nullable: true,
       description:
-        "When a request last named the document, accurate to one day; null if no request has named it.",
+        "When a request last sent the document's hash, accurate to one day; null if no request has sent " +
+        "the hash.",
     }),
   }),
 });
 
 const TrustedDocumentInput = builder.inputType("TrustedDocumentInput", {
-  description: "A document to register.",
+  description: "A GraphQL document to register as a trusted document.",
   fields: (t) => ({
     id: t.string({
       description:
         "The SHA-256 hash of `document`, as a tool such as graphql-codegen has computed it: 64 lower-case " +
-        "hexadecimal digits. If given, it must be right; the service computes the hash in any case.",
+        "hexadecimal digits. Optional, because the service computes the hash itself; a wrong hash is " +
+        "refused.",
     }),
     document: t.string({
       required: true,
       description:
-        "The text of the document, 1 to 16 384 characters: exactly one operation, with a name, and its " +
-        "fragments. The limits of documents in requests apply too.",
+        "The text of the document, 1 to 16 384 characters: exactly one operation, which must have a name, " +
+        "and its fragments. The document must also keep the limits for documents in requests.",
     }),
   }),
 });
 
 const TrustedDocumentsRegisterInput = builder.inputType("TrustedDocumentsRegisterInput", {
-  description: "The documents to register.",
+  description: "The GraphQL documents to register as trusted documents.",
   fields: (t) => ({
     documents: t.field({
       type: [TrustedDocumentInput],
       required: true,
-      description: `The documents, 1 to ${perCallMax}. Documents that are already registered stay as they are.`,
+      description:
+        `The documents to register, 1 to ${perCallMax}. Documents that are already registered stay as they ` +
+        "are.",
     }),
   }),
 });
@@ -203,9 +209,9 @@ defineMutation({
   ...merchantMutationKind,
   name: "trustedDocumentsRegister",
   description:
-    "Registers documents of a merchant's frontends as trusted documents. Requests of the merchant's internal " +
-    "tokens can then name a document by its hash, and tokens with the documents `TRUSTED_ONLY` can run " +
-    "nothing else. The service checks every document first and registers all or none. Repeating a " +
+    "Registers documents of a merchant's frontends as trusted documents. Requests of the merchant's " +
+    "internal tokens can then name a document by its hash, and tokens with `TRUSTED_ONLY` can run no other " +
+    "documents. The service checks every document first, and registers either all or none. Repeating a " +
     `registration changes nothing. A merchant has at most ${perMerchantMax} trusted documents.`,
   failures: ["invalid_state"],
   input: TrustedDocumentsRegisterInput,
@@ -222,8 +228,8 @@ defineMutation({
   ...merchantMutationKind,
   name: "trustedDocumentRemove",
   description:
-    "Removes a trusted document and returns it. Requests that name the document are refused at once in this " +
-    "process, and within one second in every other process.",
+    "Removes a trusted document and returns it. The process that answers refuses requests that name the " +
+    "document at once, and every other process within one second.",
   failures: ["resource_not_found"],
   input: TrustedDocumentRemoveInput,
   type: TrustedDocument,
@@ -241,18 +247,18 @@ builder.queryField("trustedDocuments", (t) =>
       args: {
         merchantId: t.arg.id({
           description:
-            "The id of the merchant, `mer_…`. Required with a platform token; a token of a merchant may " +
-            "leave it out.",
+            "The id of the merchant, `mer_…`. Required with a token of the platform; a token of a merchant " +
+            "may leave it out.",
         }),
       },
       resolve: (_root, { merchantId, ...page }, context) =>
         loadGraphqlConnection(page, {
           db: context.db,
-          query: buildTrustedDocumentSqlQuery(context.db, resolveMerchantId(context, merchantId)),
+          query: buildTrustedDocumentSqlQuery(context.db, resolveMerchantIdOfRequest(context, merchantId)),
           column: "trusted_document.id",
           cursor: "trustedDocument",
         }),
     },
-    ...createConnectionTypeOptions("TrustedDocument", "trusted documents"),
+    ...createGraphqlConnectionTypeOptions("TrustedDocument", "trusted documents"),
   ),
 );

@@ -34,7 +34,13 @@ const ReturnRequestInput = builder.inputType("ReturnRequestInput", {
     "A request to return, exchange, repair, replace or refund units of an order. The " +
     "query `afterSalesEligibility` shows what can be requested.",
   fields: (t) => ({
-    kind: t.field({ type: ReturnKindEnum, required: true, description: "The kind of return." }),
+    kind: t.field({
+      type: ReturnKindEnum,
+      required: true,
+      description:
+        "The kind of the request: a return with refund, exchange, refund without return, repair, " +
+        "replacement or withdrawal.",
+    }),
     lines: t.field({
       type: [OrderLineQuantityInput],
       required: true,
@@ -46,20 +52,21 @@ const ReturnRequestInput = builder.inputType("ReturnRequestInput", {
       type: ReturnReasonEnum,
       required: true,
       description:
-        "The buyer's reason; one reason for all lines. Which reasons are allowed depends on the kind.",
+        "The buyer's reason for the request; one reason for all lines. The kind of the request decides " +
+        "which reasons are allowed.",
     }),
     note: t.string({ description: `A note from the buyer, 1 to ${noteLengthMax} characters.` }),
     method: t.field({
       type: ReturnMethodEnum,
       description:
-        "How the goods are returned; must be one of the `methods` that `afterSalesEligibility` offers " +
-        "for the lines. By default the first method that is offered.",
+        "How the goods are returned: one of the `methods` that `afterSalesEligibility` offers for the " +
+        "lines. By default the first of these methods.",
     }),
     settlement: t.field({
       type: ReturnSettlementEnum,
       description:
-        "How the return is settled; must be one of the settlements that `afterSalesEligibility` " +
-        "offers for the lines. By default the first settlement that is offered.",
+        "How the return is settled: one of the settlements that `afterSalesEligibility` offers for the " +
+        "lines. By default the first of these settlements.",
     }),
     exchangeVariantId: t.id({
       description:
@@ -71,7 +78,7 @@ const ReturnRequestInput = builder.inputType("ReturnRequestInput", {
 });
 
 const ReturnTransitionInput = builder.inputType("ReturnTransitionInput", {
-  description: "The input of a change of a return's status.",
+  description: "The return whose status is to change, with its expected version.",
   fields: (t) => ({ expectedVersion: t.int({ description: returnVersionDescription }) }),
 });
 
@@ -80,7 +87,9 @@ const ReturnDeclineInput = builder.inputType("ReturnDeclineInput", {
   fields: (t) => ({
     reason: t.string({
       required: true,
-      description: `The reason for declining, shown to the buyer, 1 to ${declineReasonLengthMax} characters.`,
+      description:
+        `The reason for declining the return, which is shown to the buyer, 1 to ${declineReasonLengthMax} ` +
+        "characters.",
     }),
     expectedVersion: t.int({ description: returnVersionDescription }),
   }),
@@ -104,7 +113,8 @@ const ReturnReceiveInput = builder.inputType("ReturnReceiveInput", {
       type: [ReturnReceivedLineInput],
       required: true,
       description:
-        "The number of units that arrived, for each line. Every line of the return must be named once.",
+        "The number of units that arrived, for each line of the return. Every line must be in the list " +
+        "exactly once.",
     }),
     expectedVersion: t.int({ description: returnVersionDescription }),
   }),
@@ -122,8 +132,8 @@ const ReturnInspectedLineInput = builder.inputType("ReturnInspectedLineInput", {
     restock: t.int({
       required: true,
       description:
-        "The number of accepted units that can be sold again and are added to the stock, from 0 to " +
-        "the accepted number. Must be 0 for a repair.",
+        "The number of accepted units that can be sold again and are added to the stock, from 0 to the " +
+        "accepted number. The number must be 0 for a repair.",
     }),
   }),
 });
@@ -135,8 +145,8 @@ const ReturnInspectInput = builder.inputType("ReturnInspectInput", {
       type: [ReturnInspectedLineInput],
       required: true,
       description:
-        "The result of the inspection for each line: accepted and rejected units. Every line of the return " +
-        "must be named once.",
+        "The result of the inspection for each line of the return: accepted and rejected units. Every line " +
+        "must be in the list exactly once.",
     }),
     note: t.string({ description: `A note about the inspection, 1 to ${noteLengthMax} characters.` }),
     expectedVersion: t.int({ description: returnVersionDescription }),
@@ -150,10 +160,9 @@ defineMutation({
   ...orderMutationKind,
   name: "returnRequest",
   description:
-    "Requests a return, exchange, refund, repair or replacement. If " +
-    "`afterSalesEligibility` answers allowed, the return is approved at once. If the " +
-    "answer is request_required, the return waits for the merchant. If the answer is " +
-    "denied, the request is refused with the same reasons.",
+    "Requests a return, exchange, refund, repair or replacement. If `afterSalesEligibility` answers " +
+    "allowed for the request, the return is approved at once. If the answer is request_required, the " +
+    "return waits for the merchant. If the answer is denied, the request is refused with the same reasons.",
   callers: frontendCallers,
   input: ReturnRequestInput,
   type: ReturnRef,
@@ -197,8 +206,8 @@ defineMutation({
   ...returnMutationKind,
   name: "returnReceive",
   description:
-    "Records the arrival of a return. The return must be in transit, or approved with a " +
-    "method that has no tracking (store or pickup).",
+    "Records the arrival of a return. The return must be in transit, or approved with a method without " +
+    "tracking (store or pickup).",
   input: ReturnReceiveInput,
   type: ReturnRef,
   run: receiveReturn,

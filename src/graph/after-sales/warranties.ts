@@ -92,7 +92,7 @@ defineMutation({
 defineMutation({
   ...warrantyMutationKind,
   name: "warrantyClaimOpen",
-  description: "Opens a claim under a warranty. Only one claim of a warranty can be open at a time.",
+  description: "Opens a claim under a warranty. A warranty can have only one open claim at a time.",
   callers: frontendCallers,
   input: WarrantyClaimOpenInput,
   type: WarrantyRef,
@@ -103,7 +103,7 @@ defineMutation({
 defineMutation({
   ...warrantyClaimMutationKind,
   name: "warrantyClaimResolve",
-  description: "Accepts or rejects an open claim.",
+  description: "Accepts or rejects an open warranty claim.",
   input: WarrantyClaimResolveInput,
   type: WarrantyRef,
   run: resolveWarrantyClaim,

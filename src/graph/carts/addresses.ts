@@ -20,7 +20,7 @@ import {
   cartCallers,
   frontendCallers,
   type GraphqlContext,
-  resolveMerchantId,
+  resolveMerchantIdOfRequest,
 } from "#graph/context.ts";
 import { cartMutationKind, existingCartMutationKind } from "#graph/mutation-kinds.ts";
 import { defineMutation } from "#graph/mutation.ts";
@@ -41,8 +41,8 @@ const AddressCheck = builder.objectRef<CartAddressToken["validation"]>("AddressC
     }),
     corrected: t.stringList({
       description:
-        "The fields that were normalized, as JSON Pointers into the request; empty if the address " +
-        "was stored as entered.",
+        "The fields that the service normalized, as JSON Pointers into the request; empty if the service " +
+        "stored the address unchanged.",
       complexity: { multiplier: 1 },
       resolve: ({ corrected }) => [...corrected],
     }),
@@ -54,10 +54,11 @@ const Serviceability = builder.objectRef<CartAddressToken["serviceability"]>("Se
   fields: (t) => ({
     status: t.expose("status", {
       type: ServiceabilityStatusEnum,
-      description: "Whether all lines, some lines or no lines can be delivered.",
+      description: "Whether all lines of the cart, some lines or no lines can be delivered.",
     }),
     undeliverableLineIds: t.idList({
-      description: "Ids of the lines that cannot be delivered, `cln_…`; empty if all can be delivered.",
+      description:
+        "The ids of the lines that cannot be delivered, `cln_…`; empty if all lines can be delivered.",
       complexity: { multiplier: 1 },
       resolve: ({ undeliverableLineIds }) => [...undeliverableLineIds],
     }),
@@ -77,10 +78,13 @@ const Quote = builder.objectRef<NonNullable<CartAddressToken["quote"]>>("CartQuo
       complexity: { multiplier: 5 },
       resolve: ({ deliveryOptions }) => [...deliveryOptions],
     }),
-    quotedAt: t.expose("quotedAt", { type: "DateTime", description: "Time of the quote." }),
+    quotedAt: t.expose("quotedAt", {
+      type: "DateTime",
+      description: "The time at which the totals and delivery options were computed.",
+    }),
     validUntil: t.expose("validUntil", {
       type: "DateTime",
-      description: "Time when the address and this quote expire, unless the cart changes before.",
+      description: "The time at which the address and this quote expire, unless the cart changes earlier.",
     }),
   }),
 });
@@ -127,9 +131,8 @@ defineMutation({
   ...existingCartMutationKind,
   name: "cartAddressSet",
   description:
-    "Sets the address of a cart, prices the cart with the taxes of the address, and returns a " +
-    "token that represents the address. An address with faults is refused (400 " +
-    "address_invalid).",
+    "Sets the address of a cart, computes the cart's prices with the taxes of the address, and returns a " +
+    "token that represents the address. An invalid address is refused (400 address_invalid).",
   failures: [...existingCartMutationKind.failures, "address_invalid", "address_market_mismatch"],
   callers: cartCallers,
   input: CartAddressSetInputType,
@@ -169,20 +172,22 @@ const SavedAddressType = builder.objectRef<SavedAddress>("SavedAddress").impleme
 builder.queryField("savedAddresses", (t) =>
   t.field({
     type: [SavedAddressType],
-    description: `Lists the saved addresses of a buyer, the latest first, at most ${savedAddressesMax}.`,
+    description:
+      `Lists the saved addresses of a buyer, at most ${savedAddressesMax}. The address that was saved last ` +
+      "comes first.",
     authScopes: { callers: frontendCallers },
     complexity: { multiplier: 10 },
     args: {
       merchantId: t.arg.id({ description: "Id of the merchant; required with a token of the platform." }),
       buyerReference: t.arg.string({
         description:
-          "Reference of the buyer. If left out, the X-Buyer-Reference header names the buyer. A " +
-          "storefront must not name another buyer.",
+          "The reference of the buyer. If left out, the buyer is the one in the X-Buyer-Reference header. " +
+          "A storefront must not name another buyer.",
       }),
     },
     resolve: (_root, { merchantId, buyerReference }, context) =>
       findSavedAddresses(context.db, {
-        merchantId: resolveMerchantId(context, merchantId),
+        merchantId: resolveMerchantIdOfRequest(context, merchantId),
         buyerReference: requireBuyerReference(context, buyerReference),
       }),
   }),
@@ -192,8 +197,8 @@ defineMutation({
   ...cartMutationKind,
   name: "savedAddressRemove",
   description:
-    "Erases a saved address of a buyer and returns its id. Carts that use the address keep " +
-    "their own copy until they end.",
+    "Erases a saved address of a buyer and returns its id. Carts with this address keep their own copy of " +
+    "the address until the carts end.",
   failures: ["resource_not_found"],
   callers: frontendCallers,
   input: SavedAddressRemoveInputType,

@@ -4,14 +4,14 @@ import type { CartStatus, CartRevocationReason, CartWarningCode } from "#commerc
 import type { PromotionRefusalReason } from "#commerce/promotions/promotion-rule.ts";
 
 export const CartStatusEnum = defineGraphqlEnum<CartStatus>("CartStatus", {
-  description: "Status of a cart.",
+  description: "Whether a cart can be changed, is locked by a checkout session, or has ended and how.",
   values: {
     active: "The cart can be changed.",
     locked: "A checkout session has locked the cart; only this session can change it.",
     completed: "An order was placed from the cart.",
-    revoked: "A caller revoked the cart.",
-    expired: "The cart was not changed for 30 days.",
-    merged: "The lines of the cart were added to another cart.",
+    revoked: "A caller has ended the cart permanently.",
+    expired: "The cart has ended, because it was not changed for 30 days.",
+    merged: "The cart has ended, because its lines were added to another cart.",
   },
 });
 
@@ -24,17 +24,19 @@ export const CartWarningCodeEnum = defineGraphqlEnum<CartWarningCode>("CartWarni
       "The unit price of a line has changed. `data.before` is the price before the change, " +
       "`data.now` the present price.",
     quantity_reduced:
-      "The quantity of a line was reduced to the available stock. `data.wanted` is the requested " +
-      "quantity, `data.quantity` the reduced quantity. The warning stays until the line is changed or removed, or " +
-      "until a caller changes the cart with `expectedVersion` and so has read the warning.",
+      "The quantity of a line was reduced to the available stock. `data.wanted` is the requested quantity, " +
+      "`data.quantity` the reduced quantity. The warning stays until the line is changed or removed, or " +
+      "until a caller changes the cart with an `expectedVersion`, which shows that the caller has read the " +
+      "warning.",
     out_of_stock:
-      "The variant of the line is out of stock. The line stays in the cart, but the cart cannot " +
-      "be checked out with it.",
+      "The variant of the line is out of stock. The line stays in the cart, but the cart cannot be checked " +
+      "out while it contains the line.",
     line_unavailable:
       "The variant of the line is no longer sold in the cart's market. `data.isRemoved` says " +
       "whether the line was removed, `data.sku` names the variant.",
     promotion_suspended:
-      "The promotion code does not apply at the moment. `data.reason` is a PromotionRefusalReason.",
+      "The cart's promotion code does not apply at the moment. `data.reason` is the reason, a value of " +
+      "`PromotionRefusalReason`.",
     promotion_removed: "A promotion code was removed from the cart. `data.code` is the code.",
     address_expired: "The address of the cart has expired and must be set again.",
     currency_changed:
@@ -54,7 +56,7 @@ export const CartRevocationReasonEnum = defineGraphqlEnum<CartRevocationReason>(
     security: "The cart or the promotion seemed to be misused.",
     duplicate: "The cart is a duplicate of another cart.",
     test: "The cart was created for a test.",
-    other: "Any other reason.",
+    other: "A reason that no other value of this enum names.",
   },
 });
 
@@ -97,19 +99,25 @@ export const PromotionStateEnum = defineGraphqlEnum<"none" | "applied" | "suspen
 );
 
 export const DiscountSourceEnum = defineGraphqlEnum<"code" | "automatic">("DiscountSource", {
-  description: "Origin of a discount.",
-  values: { code: "The cart's promotion code.", automatic: "A promotion that applies automatically." },
+  description: "Whether a discount comes from a promotion code or from an automatic promotion.",
+  values: {
+    code: "The discount comes from the cart's promotion code.",
+    automatic: "The discount comes from a promotion that applies automatically, without a code.",
+  },
 });
 
 export const DiscountTargetEnum = defineGraphqlEnum<"line" | "shipping">("DiscountTarget", {
-  description: "The price that a discount reduces.",
-  values: { line: "The price of a cart line.", shipping: "The shipping price." },
+  description: "The price that a discount reduces: the price of a line or the shipping price.",
+  values: {
+    line: "The discount reduces the price of a cart line.",
+    shipping: "The discount reduces the shipping price.",
+  },
 });
 
 export const CartCheckoutStatusEnum = defineGraphqlEnum<"open" | "processing" | "completed">(
   "CartCheckoutStatus",
   {
-    description: "Status of a cart's checkout session.",
+    description: "Whether the checkout session of a cart is open, waits for its payment, or is completed.",
     values: {
       open: "The session is open: the buyer is checking out.",
       processing: "The session was submitted and its payment is being processed.",
@@ -122,9 +130,11 @@ export const AddressValidationEnum = defineGraphqlEnum<"strict" | "basic">("Addr
   description: "How strictly an address is checked.",
   values: {
     strict:
-      "Checks the country, lengths and forbidden content, and also required fields, postal code, " +
-      "region, phone number and e-mail by the rules of the country.",
-    basic: "Checks only the country, lengths and forbidden content; a checkout may refuse such an address.",
+      "The service checks the country, the lengths of the fields and forbidden content, and also the " +
+      "required fields, postal code, region, phone number and e-mail address by the rules of the country.",
+    basic:
+      "The service checks only the country, the lengths of the fields and forbidden content. A checkout " +
+      "may refuse an address that was checked only in this way.",
   },
 });
 
@@ -140,7 +150,7 @@ export const ServiceabilityStatusEnum = defineGraphqlEnum<
 });
 
 export const OnExistingPromotionEnum = defineGraphqlEnum<"replace" | "reject">("OnExistingPromotion", {
-  description: "What happens if the cart already has another promotion code.",
+  description: "What happens to a new promotion code if the cart already has another promotion code.",
   values: {
     replace: "The new code replaces the present code.",
     reject: "The new code is refused (409 promotion_already_applied).",

@@ -13,8 +13,8 @@ import { builder } from "#graph/builder.ts";
 import { CartRevocationReasonEnum, AddressValidationEnum, OnExistingPromotionEnum } from "./cart-enums.ts";
 
 const expectedVersionDescription =
-  "The version of the cart that the caller has seen. If the cart has another version now, " +
-  "nothing is changed (409 cart_version_conflict).";
+  "The version of the cart that the caller last read. If the cart has another version now, nothing is " +
+  "changed and the error is cart_version_conflict (409).";
 
 const versionSchema = z.int32().min(1);
 
@@ -33,61 +33,67 @@ export const PostalAddressInputType = builder.inputType("PostalAddressInput", {
   fields: (t) => ({
     recipientName: t.string({
       required: true,
-      description: `Full name of the recipient, 1 to ${lengths.recipientName} characters.`,
+      description: `The full name of the recipient, 1 to ${lengths.recipientName} characters.`,
       validate: textSchema(lengths.recipientName),
     }),
     company: t.string({
-      description: `Company of the recipient, at most ${lengths.company} characters.`,
+      description: `The company of the recipient, at most ${lengths.company} characters.`,
       validate: textSchema(lengths.company, 0),
     }),
     line1: t.string({
       required: true,
-      description: `Street and house number (streetAddress), 1 to ${lengths.line1} characters.`,
+      description: `The street and house number (streetAddress), 1 to ${lengths.line1} characters.`,
       validate: textSchema(lengths.line1),
     }),
     line2: t.string({
-      description: `Second address line, for example floor and apartment, at most ${lengths.line2} characters.`,
+      description:
+        `The second line of the street address, for example floor and apartment, at most ${lengths.line2} ` +
+        "characters.",
       validate: textSchema(lengths.line2, 0),
     }),
     line3: t.string({
-      description: `Third line of the street address, at most ${lengths.line3} characters.`,
+      description: `The third line of the street address, at most ${lengths.line3} characters.`,
       validate: textSchema(lengths.line3, 0),
     }),
     district: t.string({
-      description: `District of the city, if used in the country; at most ${lengths.district} characters.`,
+      description:
+        `The district of the city, in countries whose addresses have one; at most ${lengths.district} ` +
+        "characters.",
       validate: textSchema(lengths.district, 0),
     }),
     city: t.string({
       description:
-        `City (addressLocality), at most ${lengths.city} characters; required in countries whose ` +
+        `The city (addressLocality), at most ${lengths.city} characters; required in countries whose ` +
         "addresses contain a city.",
       validate: textSchema(lengths.city, 0),
     }),
     regionCode: t.string({
-      description: "Region (addressRegion), ISO 3166-2, with or without the country prefix: `US-CA` or `CA`.",
+      description:
+        "The region (addressRegion), a code of ISO 3166-2 with or without the country prefix: `US-CA` or " +
+        "`CA`.",
       validate: textSchema(codedFieldLengthMax, 0).meta({ examples: ["US-CA"] }),
     }),
     postalCode: t.string({
       description:
-        `Postal code in the form of the country, at most ${lengths.postalCode} characters. Spaces, ` +
-        "hyphens and upper or lower case are corrected.",
+        `The postal code in the form of the country, at most ${lengths.postalCode} characters. The service ` +
+        "corrects spaces, hyphens and upper or lower case.",
       validate: textSchema(lengths.postalCode, 0),
     }),
     countryCode: t.string({
       required: true,
-      description: "Country, ISO 3166-1 alpha-2, for example `DE`.",
+      description: "The country of the address, a code of ISO 3166-1 alpha-2, for example `DE`.",
       validate: textSchema(codedFieldLengthMax, 2).meta({ examples: ["DE"] }),
     }),
     phone: t.field({
       type: "PhoneNumber",
-      description: "Phone number in E.164 form: `+` and 7 to 15 digits.",
+      description: "The recipient's phone number in E.164 form: `+` and 7 to 15 digits.",
       validate: textSchema(lengths.phone, 0),
     }),
     email: t.field({
       type: "EmailAddress",
       description:
-        `E-mail address of the recipient, at most ${lengths.email} characters. A checkout also uses it as the ` +
-        "buyer's contact e-mail if the cart has none.",
+        `The e-mail address of the recipient, at most ${lengths.email} characters. A checkout also uses ` +
+        "this address as the buyer's contact e-mail if the cart has no e-mail.",
       validate: textSchema(lengths.email, 0),
     }),
   }),
@@ -99,7 +105,8 @@ export const CartAddressSetInputType = builder.inputType("PublicCartAddressSetRe
     address: t.field({
       type: PostalAddressInputType,
       required: true,
-      description: "The address. The service encrypts the address and never returns it in full.",
+      description:
+        "The postal address to set. The service encrypts the address and never returns it in full.",
     }),
     validation: t.field({
       type: AddressValidationEnum,
@@ -120,8 +127,8 @@ export const CartPromotionApplyInputType = builder.inputType("PublicCartPromotio
     code: t.string({
       required: true,
       description:
-        "The promotion code as the buyer entered it; case and surrounding spaces are ignored. It " +
-        `has 1 to ${promotionCodeLengthMax} letters, digits, _ and - after trimming.`,
+        `The promotion code as the buyer entered it: 1 to ${promotionCodeLengthMax} letters, digits, _ and ` +
+        "- after trimming. The service ignores upper and lower case and surrounding spaces.",
       validate: textSchema(4 * promotionCodeLengthMax),
     }),
     onExisting: t.field({
@@ -134,8 +141,8 @@ export const CartPromotionApplyInputType = builder.inputType("PublicCartPromotio
 
 export const CartTransitionInputType = builder.inputType("PublicCartTransitionRequest", {
   description:
-    "A change that revokes a cart or removes its promotion code. The version of the cart is " +
-    "required, so that no change of another caller is lost.",
+    "The reason for revoking a cart or removing its promotion code, and the version of the cart. The " +
+    "version is required, so that no change of another caller is lost.",
   fields: (t) => ({
     expectedVersion: t.int({
       required: true,
@@ -144,12 +151,12 @@ export const CartTransitionInputType = builder.inputType("PublicCartTransitionRe
     }),
     reason: t.field({
       type: CartRevocationReasonEnum,
-      description: "Reason for the change; `other` if left out.",
+      description: "The reason for revoking the cart or removing its promotion code; `other` if left out.",
     }),
     note: t.string({
       description:
-        `Note for the merchant about the change, at most ${cartRevocationNoteLengthMax} characters. ` +
-        "The note must not contain personal data.",
+        `A note for the merchant about the reason, at most ${cartRevocationNoteLengthMax} characters. The ` +
+        "note must not contain personal data.",
       validate: z.string().max(cartRevocationNoteLengthMax),
     }),
   }),
@@ -191,16 +198,16 @@ export const CartCreateInputType = builder.inputType("CartCreateInput", {
     market: t.field({
       type: "CountryCode",
       required: true,
-      description: "Country whose prices the cart gets, ISO 3166-1 alpha-2.",
+      description: "The country whose prices the cart gets, a code of ISO 3166-1 alpha-2.",
     }),
     locale: t.field({
       type: "LocaleCode",
-      description: "Language of the cart's texts; the default language of the market if left out.",
+      description: "The language of the cart's texts; the default language of the market if left out.",
     }),
     buyerReference: t.string({
       description:
-        "The frontend's own stable id of the buyer, 1 to 128 characters; not an e-mail address. If " +
-        "left out, the X-Buyer-Reference header names the buyer.",
+        "The id that the frontend itself gives to the buyer and never changes, 1 to 128 characters; not an " +
+        "e-mail address. If left out, the buyer is the one in the X-Buyer-Reference header.",
     }),
     lines: t.field({
       type: [CartLineInputType],
@@ -216,7 +223,8 @@ export const CartLinesAddInputType = builder.inputType("CartLinesAddInput", {
       type: [CartLineInputType],
       required: true,
       description:
-        "The lines to add, 1 to 100. If the cart already has a line of the variant, its quantity grows.",
+        "The lines to add, 1 to 100. If the cart already has a line of the same variant, the quantity of " +
+        "this line grows.",
     }),
     expectedVersion: t.int({ description: expectedVersionDescription }),
   }),
@@ -260,12 +268,14 @@ export const CartBuyerSetInputType = builder.inputType("CartBuyerSetInput", {
   fields: (t) => ({
     buyerReference: t.string({
       description:
-        "The frontend's own stable id of the buyer, 1 to 128 characters; not an e-mail. Null if " +
-        "the buyer is not known.",
+        "The id that the frontend itself gives to the buyer and never changes, 1 to 128 characters; not an " +
+        "e-mail address. Null if the buyer is not known.",
     }),
     email: t.field({
       type: "EmailAddress",
-      description: "The buyer's e-mail, at most 254 characters. It is stored encrypted and returned masked.",
+      description:
+        "The buyer's e-mail address, at most 254 characters. The service stores the address encrypted and " +
+        "returns it masked.",
     }),
     expectedVersion: t.int({ description: expectedVersionDescription }),
   }),
@@ -277,7 +287,8 @@ export const CartMarketChangeInputType = builder.inputType("CartMarketChangeInpu
     market: t.field({
       type: "CountryCode",
       required: true,
-      description: "Country whose prices the cart gets, ISO 3166-1 alpha-2; the merchant must sell there.",
+      description:
+        "The country whose prices the cart gets, a code of ISO 3166-1 alpha-2; the merchant must sell there.",
     }),
     expectedVersion: t.int({ description: expectedVersionDescription }),
   }),
@@ -288,7 +299,8 @@ export const CartDeliverySelectInputType = builder.inputType("CartDeliveryOption
   fields: (t) => ({
     optionId: t.id({
       description:
-        "Id of the delivery option to select, `dlm_…`, one of the cart's options; null clears the selection.",
+        "The id of the delivery option to select, `dlm_…`. The option must be one that the cart offers; " +
+        "null clears the selection.",
     }),
     expectedVersion: t.int({ description: expectedVersionDescription }),
   }),
@@ -300,7 +312,7 @@ export const CartMergeInputType = builder.inputType("CartMergeInput", {
     sourceCartId: t.id({
       required: true,
       description:
-        "Id of the source cart, `cart_…`, whose lines are added. The source cart ends with the status " +
+        "The id of the source cart, `cart_…`, whose lines are added. The source cart ends with the status " +
         "`merged`.",
     }),
     expectedVersion: t.int({ description: expectedVersionDescription }),

@@ -55,14 +55,19 @@ export const CartLine = builder.objectRef<CartLineView>("CartLine").implement({
       type: ImageRef,
       nullable: true,
       description:
-        "Image of the variant, or of the product if the variant has none; null if there is no image.",
+        "The picture of the variant, or of the product if the variant has none; null if neither has a " +
+        "picture.",
     }),
-    quantity: t.exposeInt("quantity", { description: "Quantity of the variant, 1 to 9999." }),
-    unitPrice: t.expose("unitPrice", { type: MoneyRef, description: "Price of one item." }),
+    quantity: t.exposeInt("quantity", { description: "The number of units of the variant, 1 to 9999." }),
+    unitPrice: t.expose("unitPrice", {
+      type: MoneyRef,
+      description: "The price of one unit of the variant.",
+    }),
     compareAtUnitPrice: t.expose("compareAtUnitPrice", {
       type: MoneyRef,
       nullable: true,
-      description: "Former price of one item, shown for comparison; null if the price is not reduced.",
+      description:
+        "The earlier, higher price of one unit, shown for comparison; null if the price is not reduced.",
     }),
   }),
 });
@@ -70,7 +75,7 @@ export const CartLine = builder.objectRef<CartLineView>("CartLine").implement({
 builder.objectFields(CartLine, (t) => ({
   subtotal: t.expose("subtotal", {
     type: MoneyRef,
-    description: "Unit price × quantity, before discounts.",
+    description: "The unit price times the quantity, before discounts.",
   }),
   discount: t.expose("discount", { type: MoneyRef, description: "Sum of all discounts on the line." }),
   tax: t.expose("tax", {
@@ -80,7 +85,7 @@ builder.objectFields(CartLine, (t) => ({
   }),
   total: t.expose("total", {
     type: MoneyRef,
-    description: "Subtotal − discount, plus tax if the prices do not include tax.",
+    description: "The line's `subtotal` less `discount`, plus `tax` if the prices do not include tax.",
   }),
   discountAllocations: t.field({
     type: [DiscountAllocation],
@@ -95,15 +100,17 @@ builder.objectFields(CartLine, (t) => ({
   availableQuantity: t.exposeInt("availableQuantity", {
     nullable: true,
     description:
-      "Number of units that the cart can have now, at most 100 (or the line's quantity, if it is higher) even if " +
-      "there are more; 0 if the variant is no longer sold. Units that the cart's own checkout holds count.",
+      "The highest quantity that the line can have now. The number is at most 100 (or the line's quantity, " +
+      "if that is higher), even if more units are in stock, and 0 if the variant is no longer sold. Units " +
+      "that the cart's own checkout has reserved count as available.",
   }),
   requiresShipping: t.exposeBoolean("requiresShipping", {
     description: "Whether the variant must be shipped.",
   }),
   restrictions: t.field({
     type: [RestrictionEnum],
-    description: "Restrictions on the sale, shipping or return of the variant; empty if there are none.",
+    description:
+      "Restrictions on the sale, shipping or return of the variant; empty if the variant has no restriction.",
     complexity: { multiplier: 1 },
     resolve: ({ restrictions }) => restrictions as VariantSaleOrReturnRestriction[],
   }),
@@ -111,8 +118,8 @@ builder.objectFields(CartLine, (t) => ({
 
 MaskedAddressRef.implement({
   description:
-    "The part of an address that may be shown, without name, street and full postal code. All " +
-    "fields except `countryCode` and `complete` are null after the address is erased.",
+    "The part of an address that may be shown, without name, street and full postal code. After the " +
+    "address is erased, all fields except `countryCode` and `complete` are null.",
   fields: (t) => ({
     countryCode: t.expose("countryCode", {
       type: "CountryCode",
@@ -128,7 +135,7 @@ MaskedAddressRef.implement({
     }),
     postalCodePrefix: t.exposeString("postalCodePrefix", {
       nullable: true,
-      description: "First half of the postal code; null if the address has none.",
+      description: "The first half of the postal code; null if the address has no postal code.",
     }),
     recipientInitials: t.exposeString("recipientInitials", {
       nullable: true,
@@ -144,7 +151,7 @@ DeliveryOptionRef.implement({
   description: "A delivery option that is offered for a cart and its address.",
   fields: (t) => ({
     id: t.exposeID("id", {
-      description: "Id of the delivery option, `dlm_…`. Pass it as `optionId` to select the option.",
+      description: "The id of the delivery option, `dlm_…`. Pass the id as `optionId` to select the option.",
     }),
     name: t.exposeString("name", { description: "Name of the delivery option in the cart's locale." }),
     names: t.field({
@@ -155,18 +162,18 @@ DeliveryOptionRef.implement({
     }),
     carrier: t.exposeString("carrier", {
       nullable: true,
-      description: "Name of the carrier; null if the merchant has not set one.",
+      description: "The name of the carrier; null if the merchant has set no carrier.",
     }),
     price: t.expose("price", {
       type: MoneyRef,
       description:
-        "Price of the delivery option for this cart; 0 if the cart's subtotal reaches the limit " +
-        "for free delivery.",
+        "The price of the delivery option for this cart; 0 if the cart's subtotal is high enough for free " +
+        "delivery.",
     }),
     minDays: t.exposeInt("minDays", { description: "Shortest delivery time in days." }),
     maxDays: t.exposeInt("maxDays", { description: "Longest delivery time in days." }),
     pickup: t.exposeBoolean("pickup", {
-      description: "Whether the buyer picks the order up instead of having it delivered.",
+      description: "Whether the buyer picks the order up, in contrast to a delivery by a carrier.",
     }),
   }),
 });
@@ -181,8 +188,8 @@ export const CartDelivery = builder.objectRef<NonNullable<CartView["delivery"]>>
     options: t.field({
       type: [DeliveryOptionRef],
       description:
-        "The delivery options that are offered for the cart's address; empty if no line requires " +
-        "shipping or the merchant does not deliver there.",
+        "The delivery options that are offered for the cart's address; empty if no line requires shipping, " +
+        "or if the merchant does not deliver to the address.",
       complexity: { multiplier: 5 },
       resolve: ({ options }) => [...options],
     }),
@@ -202,10 +209,13 @@ export const CartCheckout = builder.objectRef<NonNullable<CartView["checkout"]>>
 
 export const CartWarning = builder.objectRef<RenderedCartWarning>("CartWarning").implement({
   description:
-    "A difference in a cart that no caller requested, found at the cart's last change or " +
-    "caused by time, for example a changed price.",
+    "A change in a cart that no caller requested, for example a changed price. The service found the " +
+    "change when a caller changed the cart, or time caused the change, for example when an address expired.",
   fields: (t) => ({
-    code: t.expose("code", { type: CartWarningCodeEnum, description: "Kind of the warning." }),
+    code: t.expose("code", {
+      type: CartWarningCodeEnum,
+      description: "The kind of the warning, for example a changed price.",
+    }),
     lineId: t.exposeID("lineId", {
       nullable: true,
       description:
@@ -213,11 +223,13 @@ export const CartWarning = builder.objectRef<RenderedCartWarning>("CartWarning")
         "cart.",
     }),
     message: t.exposeString("message", {
-      description: "Explanation in English, for developers. Programs should use `code`.",
+      description: "An explanation of the warning in English, for developers. Programs should use `code`.",
     }),
     data: t.field({
       type: "JSON",
-      description: "Details of the warning. Each value of `CartWarningCode` describes its fields.",
+      description:
+        "The details of the warning as a JSON object. The description of each value of `CartWarningCode` " +
+        "names the object's fields.",
       resolve: ({ data }) => data,
     }),
   }),
@@ -230,14 +242,16 @@ export const CartRevocation = builder
     fields: (t) => ({
       reason: t.expose("reason", {
         type: CartRevocationReasonEnum,
-        description: "The reason that the caller gave; `other` if none was given.",
+        description:
+          "The reason that the caller gave for revoking the cart; `other` if the caller gave none.",
       }),
       note: t.string({
         nullable: true,
         description:
-          "Note of the caller, at most 280 characters; null if there is none. Hidden from analysts.",
+          "A note of the caller about the revocation, at most 280 characters; null if there is none. " +
+          "Hidden from analysts.",
         resolve: ({ note }, _args, context) => hideFromAnalysts(note, context),
       }),
-      at: t.expose("at", { type: "DateTime", description: "Time of the revocation." }),
+      at: t.expose("at", { type: "DateTime", description: "The time at which the cart was revoked." }),
     }),
   });

@@ -12,7 +12,7 @@ import { builder } from "#graph/builder.ts";
 import {
   loadGraphqlConnection,
   computeConnectionCost,
-  createConnectionTypeOptions,
+  createGraphqlConnectionTypeOptions,
 } from "#graph/connections.ts";
 import { aggregateCost } from "#graph/limits.ts";
 import {
@@ -23,7 +23,7 @@ import {
   type GraphqlContext,
   integratorCallers,
   merchantReaders,
-  resolveMerchantId,
+  resolveMerchantIdOfRequest,
 } from "#graph/context.ts";
 import {
   CartRef,
@@ -49,13 +49,13 @@ const CartBuyer = builder.objectRef<GraphqlCart>("CartBuyer").implement({
     reference: t.string({
       nullable: true,
       description:
-        "The frontend's own stable id of the buyer; null if the buyer is not known. Hidden from " +
-        "analysts and from the checkout page.",
+        "The id that the frontend itself gives to the buyer and never changes; null if the buyer is not " +
+        "known. Hidden from analysts and from the checkout page.",
       resolve: ({ stored }, _args, { viewer }) =>
         callersWithoutBuyer.has(getCallerKindOfViewer(viewer)) ? null : stored.buyerReference,
     }),
     guest: t.boolean({
-      description: "Whether the buyer is a guest: the cart has no buyer reference.",
+      description: "Whether the buyer is a guest, which means that the cart has no buyer reference.",
       resolve: ({ stored }) => stored.buyerReference === null,
     }),
     emailHint: t.string({
@@ -71,7 +71,7 @@ CartRef.implement({
   fields: (t) => ({
     id: t.exposeID("id", {
       description:
-        "Id of the cart, `cart_…`. Keep it secret: a caller that knows the id can read the cart, " +
+        "The id of the cart, `cart_…`. Keep the id secret: a caller that knows the id can read the cart, " +
         "with masked personal data.",
     }),
     version: t.exposeInt("version", {
@@ -100,7 +100,9 @@ CartRef.implement({
       complexity: { multiplier: 10 },
       resolve: ({ lines }) => [...lines],
     }),
-    totalQuantity: t.exposeInt("totalQuantity", { description: "Sum of the quantities of all lines." }),
+    totalQuantity: t.exposeInt("totalQuantity", {
+      description: "The sum of the quantities of all lines of the cart.",
+    }),
     totals: t.expose("totals", { type: CartTotalsRef, description: "Totals of the cart." }),
     promotion: t.expose("promotion", {
       type: PromotionStateRef,
@@ -130,7 +132,7 @@ builder.objectFields(CartRef, (t) => ({
   checkout: t.expose("checkout", {
     type: CartCheckout,
     nullable: true,
-    description: "The checkout session of the cart; null if no session is running or completed.",
+    description: "The checkout session of the cart; null if the cart has no running or completed session.",
   }),
   orderId: t.exposeID("orderId", {
     nullable: true,
@@ -138,14 +140,16 @@ builder.objectFields(CartRef, (t) => ({
   }),
   warnings: t.field({
     type: [CartWarning],
-    description: "Differences that no caller requested, for example changed prices; empty if there are none.",
+    description:
+      "The changes of the cart that no caller requested, for example changed prices; empty if there are " +
+      "none.",
     complexity: { multiplier: 5 },
     resolve: ({ warnings }) => [...warnings],
   }),
   revocation: t.expose("revocation", {
     type: CartRevocation,
     nullable: true,
-    description: "Reason and time of the revocation; null unless the cart is revoked.",
+    description: "The reason and the time of the cart's revocation; null unless the cart is revoked.",
   }),
   buyer: t.field({ type: CartBuyer, description: "The buyer of the cart.", resolve: (cart) => cart }),
   mergedIntoCartId: t.id({
@@ -183,8 +187,8 @@ builder.queryField("cart", (t) =>
     type: CartRef,
     nullable: true,
     description:
-      "Returns a cart by its id; null if there is no such cart or the cart ended more than 90 " +
-      "days ago. REST returns 404 instead of null.",
+      "Returns a cart by its id; null if there is no such cart, or if the cart ended more than 90 days " +
+      "ago. REST answers 404 in these cases.",
     authScopes: { callers: [...integratorCallers, "storefront", "buyer", "system", ...merchantReaders] },
     complexity: aggregateCost,
     args: { id: t.arg.id({ required: true, description: "Id of the cart, `cart_…`." }) },
@@ -201,8 +205,8 @@ builder.queryField("carts", (t) =>
       type: CartRef,
       description:
         "Lists carts, oldest first. A storefront gets only the carts of its buyer: the buyer of its buyer " +
-        "session, with the carts that the session created as a guest, or the buyer in X-Buyer-Reference. " +
-        "Without both, 403 role_not_allowed.",
+        "session, including the carts that the session created as a guest, or the buyer in the header " +
+        "X-Buyer-Reference. If there is neither, the error is role_not_allowed (403).",
       authScopes: { callers: ["storefront", ...merchantReaders] },
       complexity: computeConnectionCost,
       args: {
@@ -238,7 +242,7 @@ builder.queryField("carts", (t) =>
         };
       },
     },
-    ...createConnectionTypeOptions("Cart", "carts", aggregateCost),
+    ...createGraphqlConnectionTypeOptions("Cart", "carts", aggregateCost),
   ),
 );
 
@@ -246,8 +250,8 @@ builder.queryField("deliveryOptions", (t) =>
   t.field({
     type: [DeliveryOptionRef],
     description:
-      "Lists the delivery options of the cart and the address that a token represents. Fails " +
-      "with 404 resource_not_found if the token is unknown or has expired.",
+      "Lists the delivery options of the cart and the address that a token represents. If the token is " +
+      "unknown or has expired, the error is resource_not_found (404).",
     authScopes: { callers: ["storefront", "admin", "operator"] },
     complexity: { multiplier: 5 },
     args: {
@@ -259,7 +263,7 @@ builder.queryField("deliveryOptions", (t) =>
     },
     resolve: async (_root, { merchantId, addressToken }, context) => {
       const cartId = await findCartIdByAddressToken(context.db, {
-        merchantId: resolveMerchantId(context, merchantId),
+        merchantId: resolveMerchantIdOfRequest(context, merchantId),
         addressToken,
       });
       const cart = cartId === undefined ? null : await context.loaders.carts.load(cartId);

@@ -127,9 +127,9 @@ defineMutation({
   opening: undefined,
   name: "cartMerge",
   description:
-    "Adds the lines of a source cart to this cart and ends the source cart as merged. This " +
-    "cart keeps its address, market and promotion code; it takes over the promotion code of " +
-    "the source cart if it has none.",
+    "Adds the lines of a source cart to this cart and ends the source cart as merged. This cart keeps its " +
+    "address, market and promotion code; if this cart has no promotion code, this cart gets the code of " +
+    "the source cart.",
   callers: frontendCallers,
   input: CartMergeInputType,
   type: CartRef,

@@ -5,51 +5,59 @@
 import { PromotionKindEnum } from "#graph/promotions/promotions.ts";
 import { builder } from "#graph/builder.ts";
 import { CartTotalsRef, MoneyRef, PromotionStateRef } from "#graph/refs.ts";
-import type { CartPromotionStateView, CartPromotionView } from "#commerce/carts/render-promotion-state.ts";
+import type {
+  CartPromotionsAndDiscountsView,
+  CartCodePromotionView,
+} from "#commerce/carts/render-promotion-state.ts";
 import { DiscountTargetEnum, PromotionStateEnum, PromotionRefusalReasonEnum } from "./cart-enums.ts";
 
 CartTotalsRef.implement({
   description:
-    "Totals of a cart: total = subtotal − discount + shipping + tax. The tax is only added if " +
-    "the prices do not include tax.",
+    "The totals of a cart: total = subtotal − discount + shipping + tax. The tax is added only if the " +
+    "prices do not include tax.",
   fields: (t) => ({
     subtotal: t.expose("subtotal", {
       type: MoneyRef,
-      description: "Sum of the prices of all cart lines before discounts.",
+      description: "The sum of the prices of all cart lines, before discounts.",
     }),
     discount: t.expose("discount", {
       type: MoneyRef,
-      description: "Sum of all discounts, including discounts on shipping.",
+      description: "The sum of all discounts of the cart, including discounts on shipping.",
     }),
     shipping: t.expose("shipping", {
       type: MoneyRef,
       nullable: true,
       description:
-        "Shipping price before discounts; null while no delivery option is selected, 0 if no line " +
+        "The shipping price before discounts; null while no delivery option is selected, and 0 if no line " +
         "requires shipping.",
     }),
     tax: t.expose("tax", {
       type: MoneyRef,
       nullable: true,
-      description: "Sum of all taxes of the cart; null if the cart has no address.",
+      description: "The sum of all taxes of the cart; null if the cart has no address.",
     }),
-    taxIncluded: t.exposeBoolean("taxIncluded", { description: "Whether the prices include the tax." }),
-    total: t.expose("total", { type: MoneyRef, description: "Total amount to pay." }),
+    taxIncluded: t.exposeBoolean("taxIncluded", {
+      description: "Whether the prices of the cart include the tax.",
+    }),
+    total: t.expose("total", {
+      type: MoneyRef,
+      description: "The total amount that the buyer has to pay for the cart.",
+    }),
     estimated: t.exposeBoolean("estimated", {
       description: "Whether the total may still change, because shipping or tax is not known yet.",
     }),
   }),
 });
 
-const PromotionValue = builder.objectRef<CartPromotionView["value"]>("PromotionValue").implement({
+const PromotionValue = builder.objectRef<CartCodePromotionView["value"]>("PromotionValue").implement({
   description:
-    "The value of a promotion: a percentage or a fixed amount. Both fields are null if the " +
-    "promotion has neither, for example free shipping.",
+    "The value of a promotion: a percentage or a fixed amount. Both fields are null if the promotion has " +
+    "no such value, for example for free shipping.",
   fields: (t) => ({
     basisPoints: t.exposeInt("basisPoints", {
       nullable: true,
       description:
-        "Percentage in hundredths of a percent: 1500 means 15 %; null if the promotion has no " +
+        "The percentage in hundredths of a percent: 1500 means 15 %; null if the promotion has no " +
         "percentage.",
     }),
     amount: t.expose("amount", {
@@ -60,8 +68,8 @@ const PromotionValue = builder.objectRef<CartPromotionView["value"]>("PromotionV
   }),
 });
 
-const AppliedPromotion = builder.objectRef<CartPromotionView>("CartPromotion").implement({
-  description: "The promotion of a cart's promotion code.",
+const AppliedPromotion = builder.objectRef<CartCodePromotionView>("CartPromotion").implement({
+  description: "The promotion to which the promotion code of a cart belongs.",
   fields: (t) => ({
     id: t.exposeID("id", { description: "Id of the promotion, `prm_…`." }),
     code: t.exposeString("code", { description: "The promotion code, as the merchant has spelled it." }),
@@ -93,7 +101,7 @@ const AppliedPromotion = builder.objectRef<CartPromotionView>("CartPromotion").i
 });
 
 const AutomaticPromotion = builder
-  .objectRef<CartPromotionStateView["automatic"][number]>("AutomaticPromotion")
+  .objectRef<CartPromotionsAndDiscountsView["automatic"][number]>("AutomaticPromotion")
   .implement({
     description: "A promotion that applies to a cart automatically, without a code.",
     fields: (t) => ({
@@ -110,9 +118,9 @@ const AutomaticPromotion = builder
   });
 
 const Allocation = builder
-  .objectRef<CartPromotionStateView["allocations"][number]>("PromotionAllocation")
+  .objectRef<CartPromotionsAndDiscountsView["allocations"][number]>("PromotionAllocation")
   .implement({
-    description: "The part of the promotion code's discount on one line or on the shipping price.",
+    description: "The part of a promotion code's discount that falls on one line or on the shipping price.",
     fields: (t) => ({
       target: t.expose("target", {
         type: DiscountTargetEnum,
@@ -128,10 +136,12 @@ const Allocation = builder
   });
 
 const Replaced = builder
-  .objectRef<NonNullable<CartPromotionStateView["replaced"]>>("ReplacedPromotion")
+  .objectRef<NonNullable<CartPromotionsAndDiscountsView["replaced"]>>("ReplacedPromotion")
   .implement({
     description: "The promotion code that a change has replaced.",
-    fields: (t) => ({ code: t.exposeString("code", { description: "The replaced promotion code." }) }),
+    fields: (t) => ({
+      code: t.exposeString("code", { description: "The promotion code that was replaced." }),
+    }),
   });
 
 PromotionStateRef.implement({
@@ -151,7 +161,7 @@ PromotionStateRef.implement({
     promotion: t.expose("promotion", {
       type: AppliedPromotion,
       nullable: true,
-      description: "The promotion of the promotion code; null if the cart has no code.",
+      description: "The promotion to which the cart's promotion code belongs; null if the cart has no code.",
     }),
     automatic: t.field({
       type: [AutomaticPromotion],
@@ -161,7 +171,8 @@ PromotionStateRef.implement({
     }),
     discount: t.expose("discount", {
       type: MoneyRef,
-      description: "Discount of the promotion code; 0 if the cart has no code or the code is suspended.",
+      description:
+        "The discount of the cart's promotion code; 0 if the cart has no code or the code is suspended.",
     }),
     allocations: t.field({
       type: [Allocation],
@@ -174,7 +185,9 @@ PromotionStateRef.implement({
     replaced: t.expose("replaced", {
       type: Replaced,
       nullable: true,
-      description: "The promotion code that this change has replaced; null in all other responses.",
+      description:
+        "The promotion code that was replaced by the change which this response answers; null in all other " +
+        "responses.",
     }),
     totals: t.expose("totals", { type: CartTotalsRef, description: "Totals of the cart." }),
   }),

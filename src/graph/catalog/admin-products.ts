@@ -15,7 +15,7 @@ import {
 import { RatingRef } from "./products.ts";
 
 export const ProductStatusEnum = defineGraphqlEnum("ProductStatus", {
-  description: "The status of a product.",
+  description: "Whether a product is in preparation, on sale or archived.",
   values: {
     draft: "The product is being prepared; buyers do not see it.",
     published: "The product is on sale.",
@@ -36,7 +36,7 @@ ProductRef.implement({
     }),
     brand: t.exposeString("brand", {
       nullable: true,
-      description: "The product's brand; null if it has none.",
+      description: "The product's brand; null if the product has no brand.",
     }),
     taxClass: t.exposeString("taxClass", { description: "The code of the product's tax class." }),
     rating: t.field({
@@ -54,7 +54,7 @@ ProductRef.implement({
     publishedAt: t.expose("publishedAt", {
       type: "DateTime",
       nullable: true,
-      description: "When the product was first published; null if it never was.",
+      description: "When the product was first published; null if the product was never published.",
     }),
     createdAt: t.expose("createdAt", { type: "DateTime", description: "When the product was created." }),
     updatedAt: t.expose("updatedAt", { type: "DateTime", description: "When the product was last changed." }),

@@ -37,7 +37,7 @@ const PriceRef = builder
       compareAt: t.field({
         type: MoneyRef,
         nullable: true,
-        description: "The price before a reduction; null if the price is not reduced.",
+        description: "The price of one unit before a reduction; null if the price is not reduced.",
         resolve: (price) =>
           price.compareAtMinor === null ? null : createMoney(price.compareAtMinor, currencyOf(price)),
       }),
@@ -46,7 +46,7 @@ const PriceRef = builder
         nullable: true,
         description:
           "The lowest price in the 30 days before the current price began; null if the variant had no " +
-          "price then.",
+          "price in these days.",
         resolve: (price) =>
           price.lowest30dMinor === null ? null : createMoney(price.lowest30dMinor, currencyOf(price)),
       }),
@@ -58,8 +58,8 @@ const PriceRef = builder
         type: "DateTime",
         nullable: true,
         description:
-          "The end of the current price, exclusive: from then on, the price before it applies again. Null if the " +
-          "price has no end.",
+          "The time at which the current price stops applying; from this time on, the price before it " +
+          "applies again. Null if the price has no end.",
       }),
     }),
   });
@@ -93,7 +93,9 @@ const StockLevelRef = builder.objectRef<StoredProductVariant>("StockLevel").impl
       description: "The number of units that may be sold beyond the units on hand.",
     }),
     lowStockThreshold: t.exposeInt("lowStockThreshold", {
-      description: "Availability is LOW_STOCK if at most this many unreserved units are left.",
+      description:
+        "The low-stock threshold: the variant has the availability LOW_STOCK if at most this many " +
+        "unreserved units are left.",
     }),
   }),
 });
@@ -111,11 +113,11 @@ VariantRef.implement({
     }),
     gtin: t.exposeString("gtin", {
       nullable: true,
-      description: "The variant's global trade item number (GTIN); null if it has none.",
+      description: "The variant's global trade item number (GTIN); null if the variant has no number.",
     }),
     options: t.expose("options", {
       type: "StringMap",
-      description: "The variant's choices: option code → choice code.",
+      description: "The variant's choices, as a map of option codes to choice codes.",
     }),
     mediaId: t.exposeID("mediaId", {
       nullable: true,
@@ -133,11 +135,13 @@ VariantRef.implement({
     }),
     weightGrams: t.exposeInt("weightGrams", {
       nullable: true,
-      description: "The weight of one unit in grams; null if unknown.",
+      description: "The weight of one unit of the variant in grams; null if the weight is not known.",
     }),
     maxOrderQuantity: t.exposeInt("maxOrderQuantity", {
       nullable: true,
-      description: "The maximum number of units in one order; null if only the cart's general limit applies.",
+      description:
+        "The maximum number of units of the variant in one order; null if only the cart's general limit " +
+        "applies.",
     }),
     discontinued: t.exposeBoolean("discontinued", {
       description: "Whether the merchant no longer sells the variant.",
@@ -146,8 +150,8 @@ VariantRef.implement({
       type: "DateTime",
       nullable: true,
       description:
-        "The time from which the variant is available; it is sold as a preorder until then. Null if it " +
-        "is available at once.",
+        "The time from which the variant is available; before this time, the variant is sold as a " +
+        "preorder. Null if the variant is available at once.",
     }),
   }),
 });

@@ -10,10 +10,15 @@ import {
 import { builder } from "#graph/builder.ts";
 import {
   loadGraphqlConnection,
-  createConnectionTypeOptions,
+  createGraphqlConnectionTypeOptions,
   computeConnectionCost,
 } from "#graph/connections.ts";
-import { type CallerKind, getCallerMerchantId, merchantReaders, resolveMerchantId } from "#graph/context.ts";
+import {
+  type CallerKind,
+  getCallerMerchantId,
+  merchantReaders,
+  resolveMerchantIdOfRequest,
+} from "#graph/context.ts";
 import { CategoryRef } from "#graph/refs.ts";
 
 const CategorySlug = builder.objectRef<LocalizedCategorySlugRow>("CategorySlug").implement({
@@ -40,23 +45,23 @@ CategoryRef.implement({
     parent: t.field({
       type: CategoryRef,
       nullable: true,
-      description: "The parent category; null if this is a top-level category.",
+      description: "The parent category; null if the category is a top-level category.",
       resolve: ({ parentId }, _args, { loaders }) =>
         parentId === null ? null : loaders.categories.load(parentId),
     }),
     localizedSlugs: t.field({
       type: [CategorySlug],
       description:
-        "The slugs that the category has in single locales; in all other locales, the category has its `slug`, " +
-        "which the argument `category` of the product search always takes.",
+        "The slugs that the category has in single locales. In all other locales, the category has its " +
+        "`slug`, which is also the value for the argument `category` of the product search.",
       complexity: { multiplier: 2 },
       resolve: ({ id }, _args, { loaders }) => loaders.categorySlugs.load(id),
     }),
     ancestors: t.field({
       type: [CategoryRef],
       description:
-        "The categories above this category, the top-level category first; empty for a top-level category, " +
-        `otherwise at most ${catalogBounds.categoryDepthMax - 1}.`,
+        `The categories above this category, at most ${catalogBounds.categoryDepthMax - 1}, with the ` +
+        "top-level category first; empty if this category is a top-level category.",
       complexity: { multiplier: 3 },
       resolve: ({ id }, _args, { loaders }) => loaders.categoryAncestors.load(id),
     }),
@@ -84,28 +89,31 @@ CategoryRef.implement({
 
 const categoryReaders: readonly CallerKind[] = [...merchantReaders, "storefront"];
 const merchantIdDescription =
-  "The id of the merchant, `mer_…`. Required with a platform token; a token of a merchant may leave it out.";
+  "The id of the merchant, `mer_…`. Required with a token of the platform; a token of a merchant may leave " +
+  "it out.";
 
 builder.queryFields((t) => ({
   category: t.field({
     type: CategoryRef,
     nullable: true,
     description:
-      "Returns the category with a slug; null if the merchant has no such category. A slug of the locale is " +
-      "preferred, then a slug of a more general locale, then the slug for all locales.",
+      "Returns the category with a slug; null if the merchant has no such category. If several categories " +
+      "match, the slug of the requested locale counts first, then the slug of a more general locale, then " +
+      "the slug for all locales.",
     authScopes: { callers: categoryReaders },
     args: {
       slug: t.arg({ type: "Slug", required: true, description: "The slug of the category." }),
       locale: t.arg({
         type: "LocaleCode",
         description:
-          "The locale of the slug, for example `de-CH`. If left out, only the slug for all locales counts.",
+          "The locale of the category's slug, for example `de-CH`. If left out, only the slug for all " +
+          "locales counts.",
       }),
       merchantId: t.arg.id({ description: merchantIdDescription }),
     },
     resolve: async (_root, { slug, locale, merchantId }, context) =>
       (await findCategoryBySlug(context.db, {
-        merchantId: resolveMerchantId(context, merchantId),
+        merchantId: resolveMerchantIdOfRequest(context, merchantId),
         slug,
         locale: locale ?? null,
       })) ?? null,
@@ -113,13 +121,13 @@ builder.queryFields((t) => ({
   categoryTree: t.field({
     type: [CategoryRef],
     description:
-      `Returns the top-level categories of a merchant, by position; at most ${siblingCategoriesMax}. Select ` +
-      "`children` for the levels below.",
+      "Returns the top-level categories of a merchant, sorted by position; at most " +
+      `${siblingCategoriesMax}. Select \`children\` to get the levels below.`,
     authScopes: { callers: categoryReaders },
     complexity: { multiplier: 6 },
     args: { merchantId: t.arg.id({ description: merchantIdDescription }) },
     resolve: (_root, { merchantId }, context) =>
-      findRootCategories(context.db, resolveMerchantId(context, merchantId)),
+      findRootCategories(context.db, resolveMerchantIdOfRequest(context, merchantId)),
   }),
   categories: t.connection(
     {
@@ -135,6 +143,6 @@ builder.queryFields((t) => ({
           cursor: "category",
         }),
     },
-    ...createConnectionTypeOptions("Category", "categories"),
+    ...createGraphqlConnectionTypeOptions("Category", "categories"),
   ),
 }));

@@ -19,7 +19,7 @@ import { RestrictionEnum } from "./products.ts";
 import { ProductRef } from "#graph/refs.ts";
 
 const ImportStatusEnum = defineGraphqlEnum("ImportedStatus", {
-  description: "The status that an imported product gets.",
+  description: "The status that a product import gives to a product.",
   values: { draft: "The product is a draft; buyers do not see it.", published: "The product is on sale." },
 });
 
@@ -39,12 +39,13 @@ const ImportPriceInput = builder.inputType("ImportPriceInput", {
     compareAtMinor: t.field({
       type: "MinorUnits",
       description:
-        "The price before a reduction, in minor units; must be higher than the price. Null if the price " +
-        "is not reduced.",
+        "The price before a reduction, in minor units of the market's currency; must be higher than the " +
+        "price. Null if the price is not reduced.",
     }),
     currency: t.field({
       type: "CurrencyCode",
-      description: "The currency of the price. Optional; if present, it must be the market's currency.",
+      description:
+        "The currency of the price. Optional; a currency that is not the market's currency is refused.",
     }),
   }),
 });
@@ -62,32 +63,38 @@ const ImportVariantInput = builder.inputType("ImportVariantInput", {
       description: "The variant's choices, exactly one for each of the product's options.",
     }),
     gtin: t.string({
-      description: "The variant's global trade item number (GTIN-8, -12, -13 or -14); null removes it.",
+      description:
+        "The variant's global trade item number (GTIN-8, -12, -13 or -14); null removes the number.",
     }),
     restrictions: t.field({
       type: [RestrictionEnum],
-      description: "Restrictions on selling, shipping or returning the variant; replaces the current list.",
+      description:
+        "Restrictions on selling, shipping or returning the variant; the list replaces the current list.",
     }),
     requiresShipping: t.boolean({
       description: "Whether the variant has to be shipped; true for a new variant if left out.",
     }),
-    weightGrams: t.int({ description: "The weight of one unit in grams; null removes it." }),
+    weightGrams: t.int({
+      description: "The weight of one unit of the variant in grams; null removes the weight.",
+    }),
     maxOrderQuantity: t.int({
-      description: "The maximum number of units in one order; null removes the limit.",
+      description: "The maximum number of units of the variant in one order; null removes the limit.",
     }),
     discontinued: t.boolean({ description: "Whether the merchant no longer sells the variant." }),
     availableFrom: t.field({
       type: "DateTime",
       description:
-        "The time from which the variant is available; it is sold as a preorder until then. Null if it " +
-        "is available at once.",
+        "The time from which the variant is available; before this time, the variant is sold as a " +
+        "preorder. Null if the variant is available at once.",
     }),
     position: t.int({
       description: "The variant's position in the display order of the product's variants, counted from 0.",
     }),
     backorderLimit: t.int({ description: "The number of units that may be sold beyond the units on hand." }),
     lowStockThreshold: t.int({
-      description: "Availability is LOW_STOCK if at most this many unreserved units are left.",
+      description:
+        "The low-stock threshold: the variant has the availability LOW_STOCK if at most this many " +
+        "unreserved units are left.",
     }),
     onHand: t.int({
       description: "The number of units counted in the warehouse; replaces the current stock on hand.",
@@ -104,28 +111,35 @@ const ImportItem = builder.inputType("ProductImportItem", {
     "A product to create or update. An existing product is found by any of its slugs or SKUs. " +
     "Translations, variants and prices that are not listed stay unchanged.",
   fields: (t) => ({
-    brand: t.string({ description: "The product's brand; null removes it." }),
-    rating: t.field({ type: RatingInputType, description: "The average customer rating; null removes it." }),
+    brand: t.string({ description: "The product's brand; null removes the brand." }),
+    rating: t.field({
+      type: RatingInputType,
+      description: "The product's average customer rating; null removes the rating.",
+    }),
     taxClass: t.string({ description: taxClassDescription }),
     attributes: t.field({
       type: [AttributeInputType],
-      description: "The product's attributes; replaces the current list.",
+      description: "The product's attributes; the list replaces the current list.",
     }),
     options: t.field({
       type: [OptionInputType],
-      description: "The options in which the product's variants differ; replaces the current list.",
+      description: "The options in which the product's variants differ; the list replaces the current list.",
     }),
     categorySlugs: t.field({
       type: ["Slug"],
       description:
-        "The slugs of the product's categories, the main category first; replaces the current list.",
+        "The slugs of the product's categories, the main category first; the list replaces the current list.",
     }),
     translations: t.field({
       type: [TranslationInputType],
       required: true,
       description: "The product's texts, one entry for each locale.",
     }),
-    variants: t.field({ type: [ImportVariantInput], required: true, description: "The product's variants." }),
+    variants: t.field({
+      type: [ImportVariantInput],
+      required: true,
+      description: "The product's variants to create or update.",
+    }),
     status: t.field({
       type: ImportStatusEnum,
       description:
@@ -135,7 +149,7 @@ const ImportItem = builder.inputType("ProductImportItem", {
 });
 
 const ProductsImportInput = builder.inputType("ProductsImportInput", {
-  description: "The products to import.",
+  description: "The products to create or update in one import.",
   fields: (t) => ({
     items: t.field({
       type: [ImportItem],
@@ -146,32 +160,32 @@ const ProductsImportInput = builder.inputType("ProductsImportInput", {
 });
 
 const OutcomeEnum = defineGraphqlEnum("ImportOutcome", {
-  description: "The outcome of importing one item.",
+  description: "The outcome of importing one product (an import item).",
   values: {
-    created: "A product was created.",
+    created: "The item has created a product.",
     updated: "An existing product was updated, or already had the imported data.",
-    failed: "The item was rejected; nothing of it was saved.",
+    failed: "The item was rejected, and no part of the item was saved.",
   },
 });
 
 const ImportDetail = builder
   .objectRef<{ field: string; code: string; message: string }>("ImportErrorDetail")
   .implement({
-    description: "One validation rule that an item breaks.",
+    description: "One validation rule that an item of a product import breaks.",
     fields: (t) => ({
       field: t.exposeString("field", {
-        description: "The invalid field, as a JSON Pointer relative to the item.",
+        description: "The invalid field of the item, as a JSON Pointer that starts at the item.",
       }),
-      code: t.exposeString("code", { description: "The code of the broken rule." }),
-      message: t.exposeString("message", { description: "An explanation for people." }),
+      code: t.exposeString("code", { description: "The code of the rule that the field breaks." }),
+      message: t.exposeString("message", { description: "The error as a text for people." }),
     }),
   });
 
 const ImportError = builder.objectRef<NonNullable<ProductImportResult["error"]>>("ImportError").implement({
-  description: "The reason why an item was rejected.",
+  description: "The reason why an item of a product import was rejected.",
   fields: (t) => ({
     code: t.exposeString("code", { description: "The error code, as in the error responses of the API." }),
-    message: t.exposeString("message", { description: "An explanation for people." }),
+    message: t.exposeString("message", { description: "The error as a text for people." }),
     details: t.field({
       type: [ImportDetail],
       description: "The validation rules that the item breaks.",
@@ -182,7 +196,7 @@ const ImportError = builder.objectRef<NonNullable<ProductImportResult["error"]>>
 });
 
 const ImportResult = builder.objectRef<ProductImportResult>("ProductImportResult").implement({
-  description: "The result of importing one item.",
+  description: "The result of importing one product (an import item).",
   fields: (t) => ({
     index: t.exposeInt("index", { description: "The index of the item in the input, counted from 0." }),
     status: t.expose("status", {
@@ -199,13 +213,13 @@ const ImportResult = builder.objectRef<ProductImportResult>("ProductImportResult
     error: t.expose("error", {
       type: ImportError,
       nullable: true,
-      description: "The reason why the item failed; null if it was imported.",
+      description: "The reason why the item failed; null if the item was imported.",
     }),
   }),
 });
 
 const ImportResults = builder.objectRef<{ results: ProductImportResult[] }>("ProductsImported").implement({
-  description: "The results of an import.",
+  description: "The results of a product import.",
   fields: (t) => ({
     results: t.expose("results", {
       type: [ImportResult],
@@ -218,8 +232,8 @@ defineMutation({
   ...merchantMutationKind,
   name: "productsImport",
   description:
-    "Imports up to 500 products in one transaction. An item that breaks a rule is skipped and its result " +
-    "names the error; the other items are saved.",
+    "Imports up to 500 products in one transaction. If an item breaks a rule, the service skips the item, " +
+    "and the item's result names the error; the other items are saved.",
   input: ProductsImportInput,
   type: ImportResults,
   run: (transaction, context, { items }) =>

@@ -12,7 +12,11 @@ export const expectedVersionDescription =
 export const LocalizedTextInputType = builder.inputType("LocalizedTextInput", {
   description: "A text in one locale.",
   fields: (t) => ({
-    locale: t.field({ type: "LocaleCode", required: true, description: "The locale of the text." }),
+    locale: t.field({
+      type: "LocaleCode",
+      required: true,
+      description: "The locale in which the text is written.",
+    }),
     text: t.string({ required: true, description: "The text, written in the language of `locale`." }),
   }),
 });
@@ -128,7 +132,10 @@ export const ProductCreateInputType = builder.inputType("ProductCreateInput", {
   description: "A new product, which is created as a draft.",
   fields: (t) => ({
     brand: t.string({ description: `The product's brand, 1 to ${bounds.brandMax} characters.` }),
-    rating: t.field({ type: RatingInputType, description: "The average customer rating." }),
+    rating: t.field({
+      type: RatingInputType,
+      description: "The product's average customer rating, imported from another system.",
+    }),
     taxClass: t.string({ description: taxClassDescription }),
     attributes: t.field({
       type: [AttributeInputType],
@@ -159,28 +166,33 @@ export const ProductUpdateInputType = builder.inputType("ProductUpdateInput", {
     brand: t.string({
       description: `The product's brand, 1 to ${bounds.brandMax} characters; null removes the brand.`,
     }),
-    rating: t.field({ type: RatingInputType, description: "The average customer rating; null removes it." }),
+    rating: t.field({
+      type: RatingInputType,
+      description: "The product's average customer rating; null removes the rating.",
+    }),
     taxClass: t.string({ description: taxClassDescription }),
     attributes: t.field({
       type: [AttributeInputType],
-      description: `The product's attributes, 0 to ${bounds.attributesMax}; replaces the current list.`,
+      description:
+        `The product's attributes, 0 to ${bounds.attributesMax}. The list replaces the product's current ` +
+        "attributes.",
     }),
     options: t.field({
       type: [OptionInputType],
       description:
-        "The options in which the product's variants differ; replaces the current list. The list has 0 to " +
-        `${bounds.optionsMax}.`,
+        `The options in which the product's variants differ, 0 to ${bounds.optionsMax}; the list replaces ` +
+        "the current list.",
     }),
     categoryIds: t.idList({
       description:
-        "The IDs of the product's categories, the main category first; replaces the current list. " +
-        `0 to ${bounds.categoriesPerProductMax}.`,
+        "The IDs of the product's categories, the main category first, 0 to " +
+        `${bounds.categoriesPerProductMax}; the list replaces the current list.`,
     }),
   }),
 });
 
 export const ProductTransitionInputType = builder.inputType("ProductTransitionInput", {
-  description: "A product whose status is to change.",
+  description: "The product whose status is to change, with its expected version.",
   fields: (t) => ({
     productId: t.id({ required: true, description: "The product's ID." }),
     expectedVersion: t.int({ description: expectedVersionDescription }),

@@ -8,7 +8,7 @@ MoneyRef.implement({
   fields: (t) => ({
     amountMinor: t.expose("amountMinor", {
       type: "MinorUnits",
-      description: "The amount in minor units: 1999 means 19.99 EUR, 1999 JPY or 1.999 KWD.",
+      description: "The amount in minor units of the currency: 1999 means 19.99 EUR, 1999 JPY or 1.999 KWD.",
     }),
     currency: t.expose("currency", { type: "CurrencyCode", description: "The currency's ISO 4217 code." }),
     exponent: t.exposeInt("exponent", {
@@ -20,7 +20,7 @@ MoneyRef.implement({
 PriceRangeRef.implement({
   description: "The lowest and the highest of several prices in one currency.",
   fields: (t) => ({
-    min: t.expose("min", { type: MoneyRef, description: "The lowest price." }),
-    max: t.expose("max", { type: MoneyRef, description: "The highest price." }),
+    min: t.expose("min", { type: MoneyRef, description: "The lowest of the prices." }),
+    max: t.expose("max", { type: MoneyRef, description: "The highest of the prices." }),
   }),
 });

@@ -56,8 +56,8 @@ const MediaAttachInput = builder.inputType("MediaAttachInput", {
       type: [LocalizedTextInputType],
       required: true,
       description:
-        "Alternative texts by locale, for people who cannot see the picture or video. An empty list " +
-        "marks the picture or video as mere decoration.",
+        "Alternative texts by locale, for people who cannot see the picture or video. An empty list says " +
+        "that the picture or video is mere decoration.",
     }),
     width: t.int({
       required: true,
@@ -69,9 +69,9 @@ const MediaAttachInput = builder.inputType("MediaAttachInput", {
     }),
     position: t.int({
       description:
-        "The position among the product's pictures and videos, counted from 0. Pictures and videos at " +
-        "this position and after it move back by one. If left out, the new one is added at the end. " +
-        `0 to ${bounds.positionMax}.`,
+        "The position among the product's pictures and videos, counted from 0, at most " +
+        `${bounds.positionMax}. Pictures and videos at this position and after it move back by one. If ` +
+        "left out, the new picture or video is added at the end.",
     }),
   }),
 });
@@ -92,7 +92,9 @@ const CategorySlugInput = builder.inputType("CategorySlugInput", {
     slug: t.field({
       type: "Slug",
       required: true,
-      description: "The slug in this locale; no other category of the merchant may have it there.",
+      description:
+        "The slug of the category in the locale. No other category of the merchant may have the same slug " +
+        "in the same locale.",
     }),
   }),
 });
@@ -102,7 +104,8 @@ const CategoryUpsertInput = builder.inputType("CategoryUpsertInput", {
   fields: (t) => ({
     categoryId: t.id({
       description:
-        "The category's ID; if left out, the category with this slug is replaced, or a new one is created.",
+        "The category's ID. If left out, the category with the given slug is replaced, or a new category " +
+        "with this slug is created.",
     }),
     expectedVersion: t.int({ description: expectedVersionDescription }),
     slug: t.field({
@@ -113,9 +116,9 @@ const CategoryUpsertInput = builder.inputType("CategoryUpsertInput", {
     localizedSlugs: t.field({
       type: [CategorySlugInput],
       description:
-        "The slugs in single locales, each at most once; they replace the present ones. In all other locales, " +
-        "the category has its `slug`. If left out, they stay the same. " +
-        `0 to ${bounds.localesMax}.`,
+        `The slugs of the category in single locales, 0 to ${bounds.localesMax}, with each locale at most ` +
+        "once; the list replaces the current list. In all other locales, the category has its `slug`. If " +
+        "left out, the current list stays.",
     }),
     names: t.field({
       type: [LocalizedTextInputType],
@@ -130,9 +133,8 @@ const CategoryUpsertInput = builder.inputType("CategoryUpsertInput", {
     }),
     position: t.int({
       description:
-        "The position among the categories with the same parent. If left out, the category keeps its " +
-        "position; a new or moved category is added at the end. " +
-        `0 to ${bounds.positionMax}.`,
+        `The position among the categories with the same parent, 0 to ${bounds.positionMax}. If left out, ` +
+        "the category keeps its position; a new or moved category is added at the end.",
     }),
   }),
 });
@@ -153,8 +155,8 @@ const ProductDeleted = builder
       productId: t.exposeID("productId", { description: "The product's ID." }),
       archived: t.exposeBoolean("archived", {
         description:
-          "True if the product was archived instead of deleted. This happens if it was ever published, " +
-          "because its slugs and price history must be kept.",
+          "Whether the product was archived and not deleted. A product that was ever published is " +
+          "archived, because its slugs and price history must be kept.",
       }),
     }),
   });
@@ -312,7 +314,7 @@ defineMutation({
 defineMutation({
   ...merchantMutationKind,
   name: "categoryDelete",
-  description: "Deletes a category. It must have neither child categories nor products.",
+  description: "Deletes a category, which must have neither child categories nor products.",
   failures: ["resource_not_found", "version_conflict", "still_in_use"],
   input: CategoryDeleteInput,
   type: CategoryDeleted,

@@ -54,7 +54,7 @@ const Media = builder.objectRef<ProductDetail["media"][number]>("ProductMedia").
       nullable: true,
       description:
         "The alternative text in the product's locale, for people who cannot see the picture or video; " +
-        "null if there is none.",
+        "null if the picture or video has none.",
     }),
     width: t.exposeInt("width", { description: "The width of the picture or video in pixels." }),
     height: t.exposeInt("height", { description: "The height of the picture or video in pixels." }),
@@ -124,7 +124,7 @@ const Attribute = builder.objectRef<ProductDetail["attributes"][number]>("Produc
     value: t.expose("value", { type: "AttributeValue", description: "The value of the attribute." }),
     unit: t.exposeString("unit", {
       nullable: true,
-      description: "The unit of the attribute's value, for example `mm`; null if it has none.",
+      description: "The unit of the attribute's value, for example `mm`; null if the value has no unit.",
     }),
   }),
 });
@@ -144,12 +144,12 @@ const Seo = builder.objectRef<NonNullable<ProductDetail["seo"]>>("ProductSeo").i
 });
 
 export const PolicyTypeEnum = defineGraphqlEnum("PolicyType", {
-  description: "What a merchant's policy regulates.",
+  description: "The subject of a merchant's policy: cancellations, returns, withdrawals or the warranty.",
   values: {
-    cancellation: "Cancelling an order before it is shipped.",
-    return: "Returning delivered goods.",
-    withdrawal: "The right of withdrawal of consumers in the European Economic Area.",
-    warranty: "The merchant's warranty on the goods.",
+    cancellation: "The policy regulates the cancellation of orders before they are shipped.",
+    return: "The policy regulates the return of delivered goods.",
+    withdrawal: "The policy regulates the consumers' right of withdrawal in the European Economic Area.",
+    warranty: "The policy regulates the merchant's warranty on the goods.",
   },
 });
 
@@ -181,7 +181,7 @@ builder.objectFields(ProductDetailRef, (t) => ({
   description: t.expose("description", {
     type: Description,
     nullable: true,
-    description: "The product's description; null if it has none.",
+    description: "The product's description; null if the product has none.",
   }),
   localizedSlugs: t.field({
     type: [LocalizedSlug],
@@ -221,7 +221,7 @@ builder.objectFields(ProductDetailRef, (t) => ({
   seo: t.expose("seo", {
     type: Seo,
     nullable: true,
-    description: "The texts intended for search engines; null if there are none.",
+    description: "The texts intended for search engines; null if the product has none.",
   }),
   policies: t.field({
     type: [ProductPolicy],

@@ -8,7 +8,7 @@ import {
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import {
   computeConnectionCost,
-  createConnectionTypeOptions,
+  createGraphqlConnectionTypeOptions,
   loadGraphqlConnection,
 } from "#graph/connections.ts";
 import { aggregateCost } from "#graph/limits.ts";
@@ -24,7 +24,8 @@ const ProductStockEnum = defineGraphqlEnum<ProductStockFilter>("ProductStock", {
     "product with several variants can meet several conditions.",
   values: {
     in_stock: "At least one variant has free units.",
-    low_stock: "At least one variant has free units, but at most as many as its `lowStockThreshold`.",
+    low_stock:
+      "At least one variant has free units, but no more than its low-stock threshold (`lowStockThreshold`).",
     out_of_stock: "At least one variant has no free unit.",
   },
 });
@@ -33,7 +34,7 @@ builder.queryField("products", (t) =>
   t.connection(
     {
       type: ProductRef,
-      description: "Lists products in any status, oldest first or newest first.",
+      description: "Lists products in any status, by the time of their creation, oldest or newest first.",
       complexity: computeConnectionCost,
       authScopes: { callers: merchantReaders },
       args: {
@@ -44,7 +45,9 @@ builder.queryField("products", (t) =>
             "Lists only products of the category with this id, `cat_…`, or of a category below it.",
         }),
         brand: t.arg.string({
-          description: "Lists only products of this brand, in the same spelling.",
+          description:
+            "Lists only products of this brand. The spelling must be the same, including upper and lower " +
+            "case.",
           validate: z.string().max(200),
         }),
         stock: t.arg({
@@ -57,10 +60,11 @@ builder.queryField("products", (t) =>
         }),
         updatedTo: t.arg({
           type: "DateTime",
-          description: "Lists only products whose last change was before this time, after `updatedFrom`.",
+          description:
+            "Lists only products whose last change was before this time, which must be after `updatedFrom`.",
         }),
         newestFirst: t.arg.boolean({
-          description: "True to list the product that was created last first; false by default.",
+          description: "Whether the product that was created last comes first; false by default.",
         }),
       },
       resolve: async (_root, { newestFirst, ...args }, context) => {
@@ -92,6 +96,6 @@ builder.queryField("products", (t) =>
         };
       },
     },
-    ...createConnectionTypeOptions("Product", "products", aggregateCost),
+    ...createGraphqlConnectionTypeOptions("Product", "products", aggregateCost),
   ),
 );

@@ -28,12 +28,12 @@ export const ProductTranslationRef = builder
       summary: t.exposeString("summary", {
         nullable: true,
         description:
-          "A short plain-text summary of the product, at most 300 characters; null if there is none.",
+          "A short plain-text summary of the product, at most 300 characters; null if the product has none.",
       }),
       description: t.exposeString("description", {
         nullable: true,
         description:
-          "The product's description as CommonMark, at most 20 000 characters; null if there is none.",
+          "The product's description as CommonMark, at most 20 000 characters; null if the product has none.",
       }),
       seoTitle: t.exposeString("seoTitle", {
         nullable: true,
@@ -90,7 +90,7 @@ export const AttributeDefinitionRef = builder
       value: t.expose("value", { type: "AttributeValue", description: "The value of the attribute." }),
       unit: t.exposeString("unit", {
         nullable: true,
-        description: "The unit of the attribute's value, for example `mm`; null if it has none.",
+        description: "The unit of the attribute's value, for example `mm`; null if the value has no unit.",
       }),
     }),
   });

@@ -2,7 +2,7 @@
  * The GraphQL types of published products as buyers see them: the summary that lists and search use, and the
  * variants and offers of the product page.
  */
-import { renderProductDetail } from "#commerce/catalog/render-detail.ts";
+import { toProductDetail } from "#commerce/catalog/render-detail.ts";
 import type { ProductSummary } from "#commerce/catalog/render-product.ts";
 import { createFailure } from "#foundation/failure.ts";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
@@ -22,11 +22,11 @@ import {
 export const AvailabilityEnum = defineGraphqlEnum("Availability", {
   description: "Whether and how a product or variant can be bought.",
   values: {
-    in_stock: "Units are in stock.",
-    low_stock: "Units are in stock, but no more than the merchant's low-stock threshold.",
-    backorder: "No unit is in stock, but the variant can be ordered and is delivered later.",
-    preorder: "The variant is not available yet, but can be ordered in advance.",
-    out_of_stock: "No unit can be ordered at present.",
+    in_stock: "Units of the variant are in stock.",
+    low_stock: "Units of the variant are in stock, but no more than the variant's low-stock threshold.",
+    backorder: "No unit of the variant is in stock, but buyers can order the variant and get it later.",
+    preorder: "The variant is not on sale yet, but buyers can order it in advance.",
+    out_of_stock: "No unit of the variant is in stock, and buyers cannot order the variant at present.",
     discontinued: "The merchant no longer sells the variant.",
   },
 });
@@ -38,8 +38,8 @@ ImageRef.implement({
     alt: t.exposeString("alt", {
       nullable: true,
       description:
-        "The alternative text in the product's locale, for people who cannot see the picture; null if " +
-        "there is none.",
+        "The alternative text of the picture in the product's locale, for people who cannot see the " +
+        "picture; null if the picture has none.",
     }),
     width: t.exposeInt("width", { description: "The width of the picture in pixels." }),
     height: t.exposeInt("height", { description: "The height of the picture in pixels." }),
@@ -89,19 +89,19 @@ export const ProductListingInterface = builder.interfaceRef<ProductSummary>("Pro
     locale: t.expose("locale", {
       type: "LocaleCode",
       description:
-        "The locale of the texts: the requested locale, or the fallback locale if the product has no " +
-        "such translation.",
+        "The locale of the product's texts: the requested locale, or the fallback locale if the product " +
+        "has no translation in the requested locale.",
     }),
     title: t.exposeString("title", { description: "The product's title, 1 to 200 characters." }),
     summary: t.exposeString("summary", {
       nullable: true,
       description:
-        "One or two sentences about the product in plain text, at most 300 characters; null if there are " +
-        "none.",
+        "One or two sentences about the product in plain text, at most 300 characters; null if the product " +
+        "has no summary.",
     }),
     brand: t.exposeString("brand", {
       nullable: true,
-      description: "The product's brand; null if it has none.",
+      description: "The product's brand; null if the product has no brand.",
     }),
     merchant: t.expose("merchant", {
       type: MerchantSummaryRef,
@@ -115,7 +115,7 @@ export const ProductListingInterface = builder.interfaceRef<ProductSummary>("Pro
     image: t.expose("image", {
       type: ImageRef,
       nullable: true,
-      description: "The first picture of the product; null if it has none.",
+      description: "The first picture of the product; null if the product has no picture.",
     }),
     priceRange: t.expose("priceRange", {
       type: PriceRangeRef,
@@ -127,7 +127,9 @@ export const ProductListingInterface = builder.interfaceRef<ProductSummary>("Pro
     compareAtRange: t.expose("compareAtRange", {
       type: PriceRangeRef,
       nullable: true,
-      description: "The lowest and highest price before a reduction; null if no price is reduced.",
+      description:
+        "The lowest and highest price of the product's variants before a reduction; null if no price is " +
+        "reduced.",
     }),
     availability: t.expose("availability", {
       type: AvailabilityEnum,
@@ -141,7 +143,7 @@ builder.interfaceFields(ProductListingInterface, (t) => ({
   rating: t.expose("rating", {
     type: RatingRef,
     nullable: true,
-    description: "The average customer rating; null if there is none.",
+    description: "The product's average customer rating; null if the product has no rating.",
   }),
   publishedAt: t.expose("publishedAt", {
     type: "DateTime",
@@ -166,14 +168,14 @@ VariantOfferRef.implement({
     compareAt: t.expose("compareAt", {
       type: MoneyRef,
       nullable: true,
-      description: "The price before the reduction; null if the price is not reduced.",
+      description: "The price of one unit before the reduction; null if the price is not reduced.",
     }),
     lowest30d: t.expose("lowest30d", {
       type: MoneyRef,
       nullable: true,
       description:
         "The lowest price in the 30 days before the current price began (Directive 98/6/EC, article 6a); " +
-        "null if the variant had no price then.",
+        "null if the variant had no price in these days.",
     }),
   }),
 });
@@ -203,7 +205,9 @@ ProductVariantRef.implement({
     }),
     gtin: t.exposeString("gtin", {
       nullable: true,
-      description: "The variant's global trade item number (GTIN-8, -12, -13 or -14); null if it has none.",
+      description:
+        "The variant's global trade item number (GTIN-8, -12, -13 or -14); null if the variant has no " +
+        "number.",
     }),
     title: t.exposeString("title", {
       description:
@@ -212,7 +216,7 @@ ProductVariantRef.implement({
     }),
     options: t.expose("options", {
       type: "StringMap",
-      description: "The variant's choices: option code → choice code.",
+      description: "The variant's choices, as a map of option codes to choice codes.",
     }),
     image: t.expose("image", {
       type: ImageRef,
@@ -231,7 +235,9 @@ ProductVariantRef.implement({
     }),
     maxOrderQuantity: t.exposeInt("maxOrderQuantity", {
       nullable: true,
-      description: "The maximum number of units in one order; null if only the cart's general limit applies.",
+      description:
+        "The maximum number of units of the variant in one order; null if only the cart's general limit " +
+        "applies.",
     }),
     restrictions: t.field({
       type: [RestrictionEnum],
@@ -240,7 +246,7 @@ ProductVariantRef.implement({
     }),
     weightGrams: t.exposeInt("weightGrams", {
       nullable: true,
-      description: "The weight of one unit in grams; null if unknown.",
+      description: "The weight of one unit of the variant in grams; null if the weight is not known.",
     }),
   }),
 });
@@ -255,8 +261,8 @@ builder.queryField("publicProduct", (t) =>
   t.field({
     type: ProductDetailRef,
     description:
-      "Returns a published product by the slugs of its merchant and of the product; former product slugs " +
-      "work too. Fails with merchant_not_found or product_not_found.",
+      "Returns a published product by the slugs of its merchant and of the product. Former slugs of the " +
+      "product work too. If there is no such product, the error is merchant_not_found or product_not_found.",
     authScopes: { callers: allCallers },
     complexity: aggregateCost,
     args: {
@@ -267,7 +273,9 @@ builder.queryField("publicProduct", (t) =>
       }),
       languages: t.arg({
         type: ["LocaleCode"],
-        description: "The preferred languages, best first; defaults to those in the Accept-Language header.",
+        description:
+          "The preferred languages of the product's texts, best first; by default the languages in the " +
+          "Accept-Language header.",
       }),
     },
     resolve: async (_root, { merchantSlug, productSlug, languages }, context) => {
@@ -280,7 +288,7 @@ builder.queryField("publicProduct", (t) =>
         viewer.merchantId !== null &&
         viewer.merchantId !== product?.merchant.id;
       if (product === null || isForeign) throw createFailure("product_not_found");
-      return renderProductDetail(product, {
+      return toProductDetail(product, {
         locales: languages ?? context.languages,
         country: product.merchant.defaultMarket,
         now: clock.now(),

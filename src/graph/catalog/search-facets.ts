@@ -7,15 +7,19 @@ import { AvailabilityEnum } from "./products.ts";
 const FacetKeyEnum = defineGraphqlEnum("FacetKey", {
   description: "The property by which a facet groups the found products.",
   values: {
-    category: "Groups by category; values are category slugs.",
-    merchant: "Groups by merchant; values are merchant slugs.",
-    brand: "Groups by brand; values are brand names.",
+    category: "The facet groups the products by category; its values are category slugs.",
+    merchant: "The facet groups the products by merchant; its values are merchant slugs.",
+    brand: "The facet groups the products by brand; its values are brand names.",
     availability:
-      "Groups by availability; values are those of `Availability` in lower case: `in_stock` for `IN_STOCK`.",
+      "The facet groups the products by availability; its values are those of `Availability` in lower " +
+      "case, for example `in_stock` for `IN_STOCK`.",
     attribute:
-      "Groups by attribute; values are the attribute's code, a colon and one value: `material:steel`. " +
-      "Returned only with `hasAttributeFacets`, and only for searches with a text in `q` or `filter`.",
-    price: "Groups by price; values are ranges `from-to` in minor units of `meta.currency`, excluding `to`.",
+      "The facet groups the products by attribute; its values are the attribute's code, a colon and one " +
+      "value, for example `material:steel`. The facet is returned only if the argument " +
+      "`hasAttributeFacets` is true and the search has a text in `q` or a `filter`.",
+    price:
+      "The facet groups the products by lowest price; its values are ranges `from-to` in minor units of " +
+      "`meta.currency`, without `to` itself.",
   },
 });
 
@@ -26,12 +30,14 @@ const FacetAttributeRef = builder
   .objectRef<{ code: string; value: string }>("SearchFacetAttribute")
   .implement({
     description:
-      "The attribute and the value that the products of a facet bucket share, for the search filter " +
+      "An attribute with one value, which all products of a facet bucket share, for the search filter " +
       "`attributes`.",
     fields: (t) => ({
-      code: t.exposeString("code", { description: "The attribute's code, for `filter.attributes.code`." }),
+      code: t.exposeString("code", {
+        description: "The attribute's code, as the search filter `attributes` needs it in `code`.",
+      }),
       value: t.exposeString("value", {
-        description: "The value of the attribute, for `filter.attributes.values`.",
+        description: "The value of the attribute, as the search filter `attributes` needs it in `values`.",
       }),
     }),
   });
@@ -51,8 +57,8 @@ const SearchFacetBucketRef = builder.objectRef<FacetBucket>("SearchFacetBucket")
       type: AvailabilityEnum,
       nullable: true,
       description:
-        "The availability that the products share, for `filter.availabilities`; null for buckets of " +
-        "other facets.",
+        "The availability that all products of the bucket share, for the search filter `availabilities`; " +
+        "null if the facet groups by another property.",
       resolve: ({ key, value }) =>
         key === "availability" ? (availabilities.find((one) => one === value) ?? null) : null,
     }),
@@ -60,8 +66,8 @@ const SearchFacetBucketRef = builder.objectRef<FacetBucket>("SearchFacetBucket")
       type: FacetAttributeRef,
       nullable: true,
       description:
-        "The attribute and value that the products share, for `filter.attributes`; null for buckets " +
-        "of other facets.",
+        "The attribute and the value that all products of the bucket share, for the search filter " +
+        "`attributes`; null if the facet groups by another property.",
       resolve: ({ key, value }) => {
         // The value of a bucket (one entry of a facet) of the attribute facet has the form `code:value`. The
         // text is split at the first colon, because an attribute's code contains no colon, but an attribute's
@@ -74,7 +80,7 @@ const SearchFacetBucketRef = builder.objectRef<FacetBucket>("SearchFacetBucket")
 });
 
 export const SearchFacetRef = builder.objectRef<Facet>("SearchFacet").implement({
-  description: "The found products, counted by the values of one property.",
+  description: "A count of the found products by the values of one property, for example by brand.",
   fields: (t) => ({
     key: t.expose("key", {
       type: FacetKeyEnum,
@@ -83,8 +89,8 @@ export const SearchFacetRef = builder.objectRef<Facet>("SearchFacet").implement(
     buckets: t.field({
       type: [SearchFacetBucketRef],
       description:
-        "The buckets with their counts, the largest first, at most 20. Price ranges are in ascending " +
-        "order.",
+        "The buckets with their counts, at most 20. The largest bucket comes first; price ranges are in " +
+        "ascending order.",
       complexity: { multiplier: 5 },
       resolve: ({ key, buckets }) => buckets.map((bucket) => ({ ...bucket, key })),
     }),

@@ -30,8 +30,8 @@ const priceRange = z.custom<PriceRange>().superRefine(({ minMinor, maxMinor }, c
 
 const PriceFilterInput = builder.inputType("SearchPriceFilterInput", {
   description:
-    "A range for the product's lowest price in the country that is searched, both ends included. " +
-    "At least one end is required; `minMinor` must not be higher than `maxMinor`.",
+    "A range in which a product's lowest price in the searched country must lie, both ends included. At " +
+    "least one end is required; `minMinor` must not be higher than `maxMinor`.",
   validate: priceRange,
   fields: (t) => ({
     currency: t.field({
@@ -41,26 +41,35 @@ const PriceFilterInput = builder.inputType("SearchPriceFilterInput", {
         "The currency of `minMinor` and `maxMinor`. Products with prices in another currency are left " +
         "out.",
     }),
-    minMinor: t.field({ type: "MinorUnits", description: "The lowest price in minor units." }),
-    maxMinor: t.field({ type: "MinorUnits", description: "The highest price in minor units." }),
+    minMinor: t.field({
+      type: "MinorUnits",
+      description:
+        "The lower end of the price range, in minor units of `currency`; null if the range has no lower end.",
+    }),
+    maxMinor: t.field({
+      type: "MinorUnits",
+      description:
+        "The upper end of the price range, in minor units of `currency`; null if the range has no upper end.",
+    }),
   }),
 });
 
 const AttributeFilterInput = builder.inputType("SearchAttributeFilterInput", {
-  description: "Products that have one of the values of an attribute.",
+  description: "A filter by an attribute: a product must have one of the given values of the attribute.",
   fields: (t) => ({
     code: t.string({
       required: true,
       description:
-        "The code of the attribute, for example `material`: `attribute.code` of a bucket of the facet " +
-        "`ATTRIBUTE`, or the part of its `value` before the first colon.",
+        "The code of the attribute, for example `material`. The code is in `attribute.code` of a bucket of " +
+        "the facet `ATTRIBUTE`, and in the bucket's `value` before the first colon.",
       validate: filterText,
     }),
     values: t.stringList({
       required: true,
       description:
-        "The values, for example `true` or `50`: `attribute.value` of a bucket of the facet `ATTRIBUTE`, or " +
-        `the part of its \`value\` after the first colon. 1 to ${valuesMax} values of 1 to ${textMax} characters.`,
+        `The values of the attribute, for example \`true\` or \`50\`: 1 to ${valuesMax} values of 1 to ` +
+        `${textMax} characters. Each value is in \`attribute.value\` of a bucket of the facet ` +
+        "`ATTRIBUTE`, and in the bucket's `value` after the first colon.",
       validate: filterValues,
     }),
   }),
@@ -71,8 +80,9 @@ export const ProductSearchFilterInput = builder.inputType("ProductSearchFilter",
   fields: (t) => ({
     brands: t.stringList({
       description:
-        "Products of one of these brands: `value` of a bucket of the facet `BRAND`, with the same upper and " +
-        `lower case. 1 to ${valuesMax} brands of 1 to ${textMax} characters.`,
+        `The brands of which a product must have one: 1 to ${valuesMax} brands of 1 to ${textMax} ` +
+        "characters. Upper and lower case must be the same as in the `value` of a bucket of the facet " +
+        "`BRAND`.",
       validate: filterValues,
     }),
     price: t.field({
@@ -82,13 +92,16 @@ export const ProductSearchFilterInput = builder.inputType("ProductSearchFilter",
     availabilities: t.field({
       type: [AvailabilityEnum],
       description:
-        "Products with one of these availabilities, at least one: `availability` of a bucket of the facet " +
-        "`AVAILABILITY`. The `value` of the bucket is the same in lower case: `in_stock` for `IN_STOCK`.",
+        "The availabilities of which a product must have one; the list has at least one entry. A client " +
+        "can take an entry from `availability` of a bucket of the facet `AVAILABILITY`. The bucket's " +
+        "`value` is the same availability in lower case, for example `in_stock` for `IN_STOCK`.",
       validate: z.array(z.string()).min(1),
     }),
     attributes: t.field({
       type: [AttributeFilterInput],
-      description: `Products that pass all these attribute filters, at most ${attributesMax}. An empty list does not filter.`,
+      description:
+        `The attribute filters that a product must all pass, at most ${attributesMax}. An empty list does ` +
+        "not filter.",
       validate: z.array(z.unknown()).max(attributesMax),
     }),
   }),

@@ -1,5 +1,5 @@
 /** The GraphQL types of the product search: sort orders, found products, and the data about a page of results. */
-import { type ProductSummary, renderProductSummaryRow } from "#commerce/catalog/render-product.ts";
+import { type ProductSummary, toProductSummaryFromRow } from "#commerce/catalog/render-product.ts";
 import type { SearchScoreExplanation } from "#commerce/search/render-results.ts";
 import type { ProductSearchResults } from "#commerce/search/search-products.ts";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
@@ -9,14 +9,20 @@ import { SearchFacetRef } from "./search-facets.ts";
 export const ProductSearchSortEnum = defineGraphqlEnum("ProductSearchSort", {
   description: "The order of search results. Products that are equal in this order are sorted by ID.",
   values: {
-    relevance: "Best match first. Without a query, the order is the same as POPULARITY.",
+    relevance:
+      "The products that match the query best come first. Without a query, the order is the same as " +
+      "POPULARITY.",
     newest: "The most recently published products come first.",
     price_asc:
-      "Lowest price first. Products in a currency other than `meta.currency` follow after all others.",
+      "The products with the lowest price come first. Products in a currency other than `meta.currency` " +
+      "follow after all others.",
     price_desc:
-      "Highest price first. Products in a currency other than `meta.currency` follow after all others.",
+      "The products with the highest price come first. Products in a currency other than `meta.currency` " +
+      "follow after all others.",
     title_asc: "Products are sorted by title, from A to Z.",
-    popularity: "Most ordered in the last 30 days first, then most recently published.",
+    popularity:
+      "The products that were ordered most often in the last 30 days come first, and among equal ones the " +
+      "most recently published.",
   },
 });
 
@@ -44,8 +50,8 @@ type SearchItem = ProductSummary & Pick<Hit, "score" | "matched" | "titleHighlig
 
 const SearchTierEnum = defineGraphqlEnum("SearchTier", {
   description:
-    "A product's rank by the fields that contain all words of the query. The tiers are listed " +
-    "from best to worst; a product of a better tier comes first.",
+    "A product's rank in a search, by the fields in which the words of the query were found. The ranks are " +
+    "listed from best to worst; a product of a better rank comes first.",
   values: {
     code: "The query is a SKU or GTIN of the product.",
     code_prefix: "A SKU or GTIN of the product begins with the query.",
@@ -65,11 +71,12 @@ const SearchTierEnum = defineGraphqlEnum("SearchTier", {
 
 const SearchExplanationRef = builder.objectRef<SearchScoreExplanation>("SearchExplanation").implement({
   description:
-    "The parts of a found product's score. The tier decides first, then stock, popularity and texts.",
+    "The parts of a found product's score: the tier, the stock, the popularity and the texts, from the " +
+    "most to the least important.",
   fields: (t) => ({
     tier: t.field({
       type: SearchTierEnum,
-      description: "The fields that contain all words of the query.",
+      description: "The product's rank by the fields in which the words of the query were found.",
       resolve: ({ tier }) => tier,
     }),
     tierScore: t.exposeFloat("tierScore", { description: "The points for the product's score tier." }),
@@ -77,7 +84,9 @@ const SearchExplanationRef = builder.objectRef<SearchScoreExplanation>("SearchEx
       description: "The points for a product that is in stock; 0 if the product is not in stock.",
     }),
     popularityScore: t.exposeFloat("popularityScore", {
-      description: "The points for the units ordered in the last 30 days, in steps of powers of two.",
+      description:
+        "The points for the units that were ordered in the last 30 days; each doubling of the units adds " +
+        "one step.",
     }),
     textScore: t.exposeFloat("textScore", {
       description: "The points for the number of matching words and the length of the texts.",
@@ -103,15 +112,15 @@ const ProductSearchItemRef = builder.objectRef<SearchItem>("ProductSearchItem").
   fields: (t) => ({
     score: t.exposeFloat("score", {
       description:
-        "How well the product matches the query; higher is better. Scores can be compared only within " +
-        "one response.",
+        "How well the product matches the query; a higher score is better. Scores can be compared only " +
+        "within one response.",
     }),
     matched: t.field({
       type: [MatchedFieldEnum],
       description:
-        "The fields of the product that contain words of the query. A corrected spelling, another " +
-        "form or a synonym of a word counts too; words in `meta.query.dropped` do not count. Empty if " +
-        "`q` is empty.",
+        "The fields of the product that contain words of the query. A word also counts if the field " +
+        "contains its corrected spelling, another form or a synonym. Words in `meta.query.dropped` do not " +
+        "count. Empty if `q` is empty.",
       complexity: { multiplier: 1 },
       resolve: ({ matched }) => [...matched],
     }),
@@ -124,8 +133,8 @@ const ProductSearchItemRef = builder.objectRef<SearchItem>("ProductSearchItem").
       type: SearchExplanationRef,
       nullable: true,
       description:
-        "Why the product has its position in the results. Visible only to the merchant's staff and " +
-        "admins; null for other callers. Also null if `q` is empty, even if filters are set.",
+        "The parts of the score that gave the product its position in the results. Null if `q` is empty, " +
+        "even if filters are set, and null for all callers except the merchant's staff and admins.",
       resolve: ({ explanation }) => explanation,
     }),
   }),
@@ -160,25 +169,29 @@ const SearchQueryRef = builder.objectRef<ProductSearchResults["query"]>("SearchQ
   description: "The search query after normalization and spelling correction.",
   fields: (t) => ({
     normalized: t.exposeString("normalized", {
-      description: "The query split into words, in lower case and without accents.",
+      description: "The search query, divided into words, in lower case and without accents.",
     }),
     corrected: t.exposeString("corrected", {
       nullable: true,
-      description: "The query with misspelt words corrected; null if no correction was used.",
+      description: "The search query with misspelt words corrected; null if no word was corrected.",
     }),
     dropped: t.stringList({
       description:
-        "Words that the found products need not contain: words that describe no product, for example " +
-        "`best`, and words that were left out because no product contains all words. Empty if all words match.",
+        "The words of the query that the found products need not contain: words that describe no product, " +
+        "for example `best`, and words that the search left out because no product contains all words. " +
+        "Empty if all words match.",
       resolve: ({ dropped }) => [...dropped],
     }),
   }),
 });
 
 const ProductSearchMetaRef = builder.objectRef<SearchPage>("ProductSearchMeta").implement({
-  description: "Paging, totals and facets of a page of search results.",
+  description: "The page number, the totals and the facets of a page of search results.",
   fields: (t) => ({
-    page: t.int({ description: "The page number, counted from 1.", resolve: ({ input }) => input.page }),
+    page: t.int({
+      description: "The number of this page of results, counted from 1.",
+      resolve: ({ input }) => input.page,
+    }),
     pageSize: t.int({
       description: "The maximum number of products on a page.",
       resolve: ({ input }) => input.pageSize,
@@ -197,7 +210,7 @@ const ProductSearchMetaRef = builder.objectRef<SearchPage>("ProductSearchMeta").
       resolve: ({ result, input }) => Math.ceil(result.totalItems / input.pageSize),
     }),
     hasNextPage: t.boolean({
-      description: "Whether there is a next page.",
+      description: "Whether there is a page of results after this page.",
       resolve: ({ result, input }) => input.page * input.pageSize < result.totalItems,
     }),
   }),
@@ -230,8 +243,8 @@ builder.objectFields(ProductSearchMetaRef, (t) => ({
   facets: t.field({
     type: [SearchFacetRef],
     description:
-      "The found products, grouped by category, merchant, brand, availability and price, " +
-      "and with `hasAttributeFacets` by attribute.",
+      "The found products, counted by category, merchant, brand, availability and price, and also by " +
+      "attribute if `hasAttributeFacets` is true.",
     complexity: { multiplier: 5 },
     resolve: ({ result }) => [...result.facets],
   }),
@@ -257,7 +270,7 @@ export const ProductSearchResultRef = builder.objectRef<SearchPage>("ProductSear
     }),
     meta: t.field({
       type: ProductSearchMetaRef,
-      description: "Paging, totals and facets of the search.",
+      description: "The page number, the totals and the facets of the search.",
       resolve: (page) => page,
     }),
   }),
@@ -268,6 +281,6 @@ function itemsOf({ hits, summaries }: ProductSearchResults, publicUrl: string): 
     const row = summaries[index];
     return row === undefined
       ? []
-      : [{ ...renderProductSummaryRow(row, publicUrl), score, matched, titleHighlight, explanation }];
+      : [{ ...toProductSummaryFromRow(row, publicUrl), score, matched, titleHighlight, explanation }];
   });
 }

@@ -15,7 +15,7 @@ import {
   type GraphqlContext,
   merchantReaders,
 } from "#graph/context.ts";
-import { defineFieldCostByArguments } from "#graph/field-costs.ts";
+import { defineGraphqlFieldCostByArguments } from "#graph/field-costs.ts";
 import { ProductSearchFilterInput, toProductSearchFilters } from "./search-filter.ts";
 import { ProductSearchResultRef, ProductSearchSortEnum } from "./search-types.ts";
 
@@ -27,15 +27,15 @@ const searchArgs = builder.args((t) => ({
     type: "SearchText",
     required: true,
     description:
-      "The search text. All words must match, the last one also as the beginning of a word. An empty " +
-      "text finds all products.",
+      "The search text. All words must match; the last word also matches as the beginning of a longer " +
+      "word. An empty text finds all products.",
   }),
   locale: t.field({
     type: "LocaleCode",
     required: true,
     description:
-      "The locale in which products are searched and shown. A product without this locale is " +
-      "searched in its fallback locale.",
+      "The locale in which products are searched and shown. A product without texts in this locale is " +
+      "searched and shown in its fallback locale.",
   }),
   market: t.field({
     type: "CountryCode",
@@ -53,8 +53,8 @@ const searchArgs = builder.args((t) => ({
   }),
   hasAttributeFacets: t.boolean({
     description:
-      "Whether the facets also group the products by attribute, which needs a text in `q` or a filter. " +
-      "False if left out.",
+      "Whether the facets also group the products by attribute; false if left out. The search must then " +
+      "have a text in `q` or a filter.",
   }),
   sort: t.field({
     type: ProductSearchSortEnum,
@@ -63,7 +63,7 @@ const searchArgs = builder.args((t) => ({
   }),
   page: t.int({
     required: true,
-    description: "The page number, counted from 1; page × pageSize must not exceed 10 000.",
+    description: "The number of the page of results, counted from 1; page × pageSize must not exceed 10 000.",
     validate: z.int32().min(1).max(searchPageWindowMax),
   }),
   pageSize: t.int({
@@ -83,7 +83,7 @@ const searchCost = 200;
  * Computes the cost of a product search in points. The cost of the selected fields is multiplied by a
  * twentieth of the page size, but at least by 1.
  */
-const computeSearchCost = defineFieldCostByArguments(
+const computeSearchCost = defineGraphqlFieldCostByArguments(
   { sizedBy: ["pageSize"], factor: "`pageSize` / 20, at least 1" },
   ({ pageSize }: { readonly pageSize: number }) => ({
     field: searchCost,

@@ -17,7 +17,7 @@ import { createMoney } from "#foundation/money.ts";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import {
   computeConnectionCost,
-  createConnectionTypeOptions,
+  createGraphqlConnectionTypeOptions,
   loadGraphqlConnection,
   timedCursorPattern,
 } from "#graph/connections.ts";
@@ -29,14 +29,14 @@ import { MoneyRef } from "#graph/refs.ts";
 const StockMovementReasonEnum = defineGraphqlEnum<StockMovementReason>("StockMovementReason", {
   description: "Why the stock of a variant changed.",
   values: {
-    received: "New units arrived.",
+    received: "New units of the variant arrived.",
     correction: "The number of units was corrected, for example after counting.",
     damaged: "Units on hand were damaged.",
     lost: "Units on hand were lost.",
     returned: "A buyer returned units that can be sold again.",
     sold:
-      "An order was placed and took units that were on hand, or took units that it waited for. Packing and " +
-      "shipping cause no further movement.",
+      "An order took units that were on hand, either when the order was placed or when units arrived for " +
+      "which the order had waited. Packing and shipping change the stock no further.",
     canceled: "Units of a canceled fulfillment came back into the stock.",
   },
 });
@@ -44,23 +44,32 @@ const StockMovementReasonEnum = defineGraphqlEnum<StockMovementReason>("StockMov
 const StockMovementType = builder.objectRef<StockMovementRow>("StockMovement").implement({
   description: "A change of the number of units of a variant on hand.",
   fields: (t) => ({
-    id: t.exposeID("id", { description: "The number of the movement, unique in the service." }),
+    id: t.exposeID("id", {
+      description: "The number of the stock movement, unique among all stock movements.",
+    }),
     variantId: t.exposeID("variantId", { description: "The id of the variant, `var_…`." }),
     delta: t.exposeInt("delta", {
-      description: "The number of units that were added; negative if units were removed.",
+      description:
+        "The number of units that were added to the units on hand; negative if units were removed.",
     }),
     onHandAfter: t.exposeInt("onHandAfter", {
       description: "The number of units on hand after the movement.",
     }),
-    reason: t.expose("reason", { type: StockMovementReasonEnum, description: "Why the stock changed." }),
+    reason: t.expose("reason", {
+      type: StockMovementReasonEnum,
+      description: "Why the stock of the variant changed.",
+    }),
     note: t.string({
       nullable: true,
       description:
-        "A note about the movement, for example the number of an order; null if there is none. Hidden from " +
-        "analysts.",
+        "A note about the movement, for example the number of an order; null if there is no note. Hidden " +
+        "from analysts.",
       resolve: ({ note }, _args, context) => hideFromAnalysts(note, context),
     }),
-    createdAt: t.expose("createdAt", { type: "DateTime", description: "When the stock changed." }),
+    createdAt: t.expose("createdAt", {
+      type: "DateTime",
+      description: "When the stock of the variant changed.",
+    }),
   }),
 });
 
@@ -77,7 +86,7 @@ const PriceHistoryEntryType = builder.objectRef<PriceHistoryRow>("PriceHistoryEn
     compareAt: t.field({
       type: MoneyRef,
       nullable: true,
-      description: "The price before a reduction; null if the price was not reduced.",
+      description: "The price of one unit before a reduction; null if the price was not reduced.",
       resolve: ({ compareAtMinor, currency }) =>
         compareAtMinor === null ? null : createMoney(compareAtMinor, currency),
     }),
@@ -85,14 +94,16 @@ const PriceHistoryEntryType = builder.objectRef<PriceHistoryRow>("PriceHistoryEn
     validUntil: t.expose("validUntil", {
       type: "DateTime",
       nullable: true,
-      description: "When the price ended; null if it has no end yet, or ended less than about a minute ago.",
+      description:
+        "When the price stopped applying; null if the price still applies, or stopped less than about a " +
+        "minute ago.",
     }),
     endsAt: t.expose("endsAt", {
       type: "DateTime",
       nullable: true,
       description:
-        "The end that was set together with the price; null if none was set. The price ended earlier if it was " +
-        "replaced.",
+        "The end that was set together with the price; null if no end was set. The price stopped applying " +
+        "earlier if another price replaced it.",
     }),
   }),
 });
@@ -129,7 +140,7 @@ builder.queryFields((t) => ({
         });
       },
     },
-    ...createConnectionTypeOptions("StockMovement", "stock movements"),
+    ...createGraphqlConnectionTypeOptions("StockMovement", "stock movements"),
   ),
 }));
 
@@ -150,7 +161,8 @@ builder.queryFields((t) => ({
         }),
         startedTo: t.arg({
           type: "DateTime",
-          description: "Lists only prices that became valid before this time, after `startedFrom`.",
+          description:
+            "Lists only prices that became valid before this time, which must be after `startedFrom`.",
         }),
       },
       resolve: async (_root, args, context) => {
@@ -169,6 +181,6 @@ builder.queryFields((t) => ({
         });
       },
     },
-    ...createConnectionTypeOptions("PriceHistoryEntry", "prices"),
+    ...createGraphqlConnectionTypeOptions("PriceHistoryEntry", "prices"),
   ),
 }));

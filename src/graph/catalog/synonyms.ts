@@ -8,27 +8,28 @@ import {
 } from "#commerce/search/synonyms.ts";
 import { createFailure } from "#foundation/failure.ts";
 import { builder } from "#graph/builder.ts";
-import { merchantReaders, resolveMerchantId } from "#graph/context.ts";
+import { merchantReaders, resolveMerchantIdOfRequest } from "#graph/context.ts";
 import { merchantMutationKind } from "#graph/mutation-kinds.ts";
 import { defineMutation } from "#graph/mutation.ts";
 import { expectedVersionDescription } from "./inputs.ts";
 
 const termsText =
-  `Words or phrases of 1 to ${synonymListBounds.wordsMax} words and at most ` +
+  `words or phrases of 1 to ${synonymListBounds.wordsMax} words and at most ` +
   `${synonymListBounds.termMax} characters.`;
 
 const SynonymRuleRef = builder.objectRef<ProductSearchSynonymRule>("SearchSynonymRule").implement({
-  description: "Words that the search treats as synonyms.",
+  description: "Words or phrases that the product search treats as synonyms.",
   fields: (t) => ({
     terms: t.stringList({
-      description: "Words or phrases. Without replacements, a search for one of them also finds all others.",
+      description:
+        "The words or phrases for which the rule applies. If the rule has no replacements, a search for " +
+        "one term also finds all other terms.",
       resolve: ({ terms }) => [...terms],
     }),
     replacements: t.stringList({
       description:
-        "Words or phrases that a search for one of the terms also finds, but not the other way round. " +
-        "Empty " +
-        "if the terms are equivalent.",
+        "The words or phrases that a search for one of the rule's terms also finds. A search for a " +
+        "replacement does not find the terms. Empty if a search for one term finds all other terms.",
       resolve: ({ replacements }) => [...replacements],
     }),
   }),
@@ -41,7 +42,9 @@ const SynonymListRef = builder.objectRef<ProductSearchSynonymList>("SearchSynony
       type: "LocaleCode",
       description: "The locale of the synonyms, which apply to product texts in the language of the locale.",
     }),
-    version: t.exposeInt("version", { description: "The version of the list; grows with every change." }),
+    version: t.exposeInt("version", {
+      description: "The version of the list of synonyms; increases with every change.",
+    }),
     rules: t.field({
       type: [SynonymRuleRef],
       description: "The synonym rules in the order in which the merchant has set them.",
@@ -53,27 +56,27 @@ const SynonymListRef = builder.objectRef<ProductSearchSynonymList>("SearchSynony
 });
 
 const SynonymRuleInput = builder.inputType("SearchSynonymRuleInput", {
-  description: "Words that the search treats as synonyms.",
+  description: "Words or phrases that the product search treats as synonyms.",
   fields: (t) => ({
     terms: t.stringList({
       required: true,
       description:
-        `${termsText} 2 to ${synonymListBounds.termsMax} terms; one term is enough if there are ` +
-        "replacements.",
+        `The terms of the synonym rule: 2 to ${synonymListBounds.termsMax} ${termsText} If the rule has ` +
+        "replacements, one term is enough.",
     }),
     replacements: t.stringList({
       description:
-        `${termsText} A search for one of the terms also finds the replacements, but not the other ` +
-        "way round. " +
-        "Without replacements, the terms are equivalent. " +
-        `A rule has at most ${synonymListBounds.termsMax} replacements.`,
+        `The replacements of the synonym rule: at most ${synonymListBounds.termsMax} ${termsText} A search ` +
+        "for a term of the rule also finds the replacements, but a search for a replacement does not find " +
+        "the terms. If a rule has no replacements, a search for one term also finds all other terms.",
     }),
   }),
 });
 
 const SynonymsSetInputType = builder.inputType("SearchSynonymsSetInput", {
   description:
-    "The search synonyms of a merchant in one locale. These rules replace all earlier rules of the locale.",
+    "The search synonyms of a merchant in one locale. The rules in this input replace all earlier rules of " +
+    "the locale.",
   fields: (t) => ({
     locale: t.field({
       type: "LocaleCode",
@@ -87,8 +90,8 @@ const SynonymsSetInputType = builder.inputType("SearchSynonymsSetInput", {
       type: [SynonymRuleInput],
       required: true,
       description:
-        "The synonym rules; an empty list removes all synonyms of the locale. At most " +
-        `${synonymListBounds.rulesMax}.`,
+        `The synonym rules, at most ${synonymListBounds.rulesMax}; an empty list removes all synonyms of ` +
+        "the locale.",
     }),
   }),
 });
@@ -102,12 +105,12 @@ builder.queryField("searchSynonyms", (t) =>
     args: {
       merchantId: t.arg.id({
         description:
-          "The id of the merchant, `mer_…`. Required with a platform token; a token of a merchant may " +
-          "leave it out.",
+          "The id of the merchant, `mer_…`. Required with a token of the platform; a token of a merchant " +
+          "may leave it out.",
       }),
     },
     resolve: (_root, { merchantId }, context) =>
-      findSearchSynonyms(context.db, resolveMerchantId(context, merchantId)),
+      findSearchSynonyms(context.db, resolveMerchantIdOfRequest(context, merchantId)),
   }),
 );
 
@@ -115,9 +118,9 @@ defineMutation({
   ...merchantMutationKind,
   name: "searchSynonymsSet",
   description:
-    "Sets the search synonyms of a merchant in one locale and replaces all earlier rules of this locale. " +
-    "To " +
-    "import rules, send them all; `searchSynonyms` exports them. Searches use the new rules at once.",
+    "Sets the search synonyms of a merchant in one locale and replaces all earlier rules of this locale, " +
+    "so a caller must send all rules. `searchSynonyms` returns the present rules. Searches use the new " +
+    "rules at once.",
   failures: ["version_conflict"],
   input: SynonymsSetInputType,
   type: SynonymListRef,

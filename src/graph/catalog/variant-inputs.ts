@@ -27,8 +27,8 @@ export const VariantUpsertInputType = builder.inputType("VariantUpsertInput", {
     expectedVersion: t.int({ description: expectedVersionDescription }),
     variantId: t.id({
       description:
-        "The variant's ID; if left out, the product's variant with this SKU is changed, or a new one is " +
-        "created.",
+        "The variant's ID. If left out, the product's variant with the given SKU is changed, or a new " +
+        "variant with this SKU is created.",
     }),
     sku: t.string({
       required: true,
@@ -47,27 +47,31 @@ export const VariantUpsertInputType = builder.inputType("VariantUpsertInput", {
     gtin: t.string({
       description:
         "The variant's global trade item number: GTIN-8, -12, -13 or -14 with a valid GS1 check digit; " +
-        "null removes it.",
+        "null removes the number.",
     }),
     restrictions: t.field({
       type: [RestrictionEnum],
-      description: "Restrictions on selling, shipping or returning the variant; replaces the current list.",
+      description:
+        "Restrictions on selling, shipping or returning the variant; the list replaces the current list.",
     }),
     requiresShipping: t.boolean({
       description: "Whether the variant has to be shipped; true for a new variant if left out.",
     }),
     weightGrams: t.int({
-      description: `The weight of one unit in grams, 0 to ${bounds.weightGramsMax}; null removes the weight.`,
+      description:
+        `The weight of one unit of the variant in grams, 0 to ${bounds.weightGramsMax}; null removes the ` +
+        "weight.",
     }),
     maxOrderQuantity: t.int({
-      description: "The maximum number of units in one order, 1 to 9999; null removes the limit.",
+      description:
+        "The maximum number of units of the variant in one order, 1 to 9999; null removes the limit.",
     }),
     discontinued: t.boolean({ description: "Whether the merchant no longer sells the variant." }),
     availableFrom: t.field({
       type: "DateTime",
       description:
-        "The time from which the variant is available; it is sold as a preorder until then. Null if it " +
-        "is available at once.",
+        "The time from which the variant is available; before this time, the variant is sold as a " +
+        "preorder. Null if the variant is available at once.",
     }),
     position: t.int({
       description:
@@ -79,8 +83,8 @@ export const VariantUpsertInputType = builder.inputType("VariantUpsertInput", {
     }),
     lowStockThreshold: t.int({
       description:
-        "Availability is LOW_STOCK if at most this many unreserved units are left. The value is 0 to " +
-        `${bounds.onHandMax}.`,
+        "The low-stock threshold: the variant has the availability LOW_STOCK if at most this many " +
+        `unreserved units are left; 0 to ${bounds.onHandMax}.`,
     }),
     mediaId: t.id({
       description:
@@ -104,21 +108,22 @@ const PriceInput = builder.inputType("PriceInput", {
     compareAtMinor: t.field({
       type: "MinorUnits",
       description:
-        "The price before a reduction, in minor units; must be higher than the price. Null or left out " +
-        "if the price is not reduced.",
+        "The price before a reduction, in minor units of the market's currency; must be higher than the " +
+        "price. Null or left out if the price is not reduced.",
     }),
     currency: t.field({
       type: "CurrencyCode",
       description:
-        "The currency of the price. Optional; if present, it must be the market's currency, which " +
-        "detects amounts in wrong minor units.",
+        "The currency of the price. Optional; a currency that is not the market's currency is refused, so " +
+        "that amounts in wrong minor units are detected.",
     }),
     endsAt: t.field({
       type: "DateTime",
       description:
-        "The end of the price, exclusive; must be later than the present time. From then on, the last price " +
-        "without an end applies again, and without one the variant is not sold in the market. Null or left " +
-        "out for a price without an end, which also replaces a price with an end.",
+        "The time at which the price stops applying; must be later than the present time. From this time " +
+        "on, the variant's last price without an end applies again; if there is no such price, the variant " +
+        "is not sold in the market. Null or left out for a price without an end, which also replaces a " +
+        "price that has an end.",
     }),
   }),
 });
@@ -129,7 +134,7 @@ export const PricesSetInputType = builder.inputType("PricesSetInput", {
     prices: t.field({
       type: [PriceInput],
       required: true,
-      description: `The prices to set, 1 to ${bounds.pricesMax}.`,
+      description: `The prices of variants to set, 1 to ${bounds.pricesMax}.`,
     }),
   }),
 });

@@ -33,9 +33,9 @@ defineMutation({
   ...sessionMutationKind,
   name: "hostedCheckoutSessionCreate",
   description:
-    "Creates a checkout session: prices the cart again, locks it, and reserves its items in " +
-    "the stock until the session ends. Refused if the cart is empty, locked or has lines that " +
-    "cannot be sold.",
+    "Creates a checkout session: computes the cart's prices again, locks the cart, and reserves its units " +
+    "in the stock until the session ends. Refused if the cart is empty, is locked or has lines that cannot " +
+    "be sold.",
   failures: [
     "cart_not_found",
     "cart_version_conflict",
@@ -129,8 +129,8 @@ defineMutation({
   ...existingSessionMutationKind,
   name: "hostedCheckoutSessionCancel",
   description:
-    "Cancels a checkout session that was not submitted yet: releases its reserved stock and " +
-    "unlocks the cart.",
+    "Cancels a checkout session that was not submitted yet, releases the reserved stock and unlocks the " +
+    "cart.",
   callers: ["buyer", ...cartCallers],
   input: SessionCancelInputType,
   type: CheckoutSessionRef,

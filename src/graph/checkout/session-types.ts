@@ -17,7 +17,7 @@ import type { CheckoutSessionPaymentStatus } from "#commerce/checkout/render-ses
 import type { CheckoutSessionStatus } from "#commerce/checkout/session-aggregate.ts";
 
 export const SessionStatusEnum = defineGraphqlEnum<CheckoutSessionStatus>("HostedCheckoutSessionStatus", {
-  description: "Status of a checkout session.",
+  description: "Whether a checkout session is open, waits for its payment, or has ended and how.",
   values: {
     open: "The buyer is checking out.",
     processing: "The session was submitted and its payment is being processed.",
@@ -30,9 +30,9 @@ export const SessionStatusEnum = defineGraphqlEnum<CheckoutSessionStatus>("Hoste
 export const SessionPaymentStatusEnum = defineGraphqlEnum<CheckoutSessionPaymentStatus>(
   "HostedCheckoutPaymentStatus",
   {
-    description: "Payment status of a checkout session.",
+    description: "Whether the payment of a checkout session is missing, in progress, made or not needed.",
     values: {
-      unpaid: "No payment was made.",
+      unpaid: "No payment for the checkout session was made or is in progress.",
       processing: "The payment is being processed.",
       paid: "The payment is authorized. Whether the amount was captured later is shown in the order.",
       not_required: "The total is 0, so no payment is needed.",
@@ -53,7 +53,7 @@ export const SessionCancelReasonEnum = defineGraphqlEnum<CheckoutSessionCancelRe
       fraud_suspected: "The caller suspects fraud.",
       duplicate: "The session is a duplicate of another session.",
       test: "The session was created for a test.",
-      other: "Any other reason.",
+      other: "A reason that no other value of this enum names.",
     },
   },
 );
@@ -73,8 +73,8 @@ export const SessionCancelActorEnum = defineGraphqlEnum<CheckoutSessionCancelAct
 );
 
 const expectedVersionDescription =
-  "The version of the session that the caller has seen. If the session has another version " +
-  "now, nothing is changed (409 checkout_session_version_conflict).";
+  "The version of the checkout session that the caller last read. If the session has another version now, " +
+  "nothing is changed and the error is checkout_session_version_conflict (409).";
 const versionSchema = z.int32().min(1);
 
 export const SessionCancelInputType = builder.inputType("HostedCheckoutCancelRequest", {
@@ -84,14 +84,14 @@ export const SessionCancelInputType = builder.inputType("HostedCheckoutCancelReq
       type: SessionCancelReasonEnum,
       required: true,
       description:
-        "Reason for the cancellation. Every caller that may read the session can read the reason " +
-        "in `cancellation`; the cancellation event contains it too.",
+        "The reason for canceling the checkout session. Every caller that may read the session can read " +
+        "the reason; the event of the cancellation contains the reason too.",
     }),
     note: t.string({
       description:
-        `Explanation of the reason, at most ${sessionCancelNoteLengthMax} characters, without ` +
-        "personal data. Every caller that may read the session can read the explanation, except for " +
-        "analysts.",
+        `An explanation of the reason for the cancellation, at most ${sessionCancelNoteLengthMax} ` +
+        "characters, without personal data. Every caller that may read the session can read the " +
+        "explanation, except for analysts.",
       validate: z.string().max(sessionCancelNoteLengthMax),
     }),
     expectedVersion: t.int({ description: expectedVersionDescription, validate: versionSchema }),
@@ -103,34 +103,34 @@ export const SessionCreateInputType = builder.inputType("HostedCheckoutSessionCr
   fields: (t) => ({
     cartId: t.id({
       required: true,
-      description: "Id of the cart to check out, `cart_…`. The cart is locked until the session ends.",
+      description: "The id of the cart to check out, `cart_…`. The cart is locked until the session ends.",
     }),
     addressToken: t.id({
       description:
-        "The token of the cart's address, `adt_…`. If left out, the session uses the cart's " +
-        "address, if there is one.",
+        "The token of the cart's address, `adt_…`. If left out, the session uses the cart's address, if " +
+        "the cart has one.",
     }),
     successUrl: t.string({
       required: true,
       description:
-        "URL of the page that the buyer returns to after the order is placed; https, at most 2048 " +
+        "The URL of the page to which the buyer returns after the order is placed; https, at most 2048 " +
         "characters.",
     }),
     cancelUrl: t.string({
       required: true,
       description:
-        "URL of the page that the buyer returns to after giving up the checkout; https, at most " +
-        "2048 characters.",
+        "The URL of the page to which the buyer returns after giving up the checkout; https, at most 2048 " +
+        "characters.",
     }),
     lifetimeMinutes: t.int({
       description:
-        `Lifetime of the session in minutes, ${sessionLifetimeMinutes.min} to ` +
+        `The lifetime of the checkout session in minutes, ${sessionLifetimeMinutes.min} to ` +
         `${sessionLifetimeMinutes.max}; ${sessionLifetimeMinutes.default} if left out.`,
     }),
     expectedVersion: t.int({
       description:
-        "The version of the cart that the caller has seen. If the cart has another version now, " +
-        "nothing is changed (409 cart_version_conflict).",
+        "The version of the cart that the caller last read. If the cart has another version now, nothing " +
+        "is changed and the error is cart_version_conflict (409).",
     }),
   }),
 });
@@ -141,7 +141,8 @@ export const SessionAddressSetInputType = builder.inputType("HostedCheckoutSessi
     address: t.field({
       type: PostalAddressInputType,
       required: true,
-      description: "The address. The service encrypts the address and never returns it in full.",
+      description:
+        "The postal address to set. The service encrypts the address and never returns it in full.",
     }),
     validation: t.field({
       type: AddressValidationEnum,
@@ -150,9 +151,9 @@ export const SessionAddressSetInputType = builder.inputType("HostedCheckoutSessi
     contactEmail: t.field({
       type: "EmailAddress",
       description:
-        "The buyer's e-mail, at most 254 characters, which replaces the cart's e-mail. If left " +
-        "out, the cart keeps its e-mail; a cart without an e-mail gets the address's e-mail. It is stored " +
-        "encrypted.",
+        "The buyer's e-mail address, at most 254 characters, which replaces the cart's e-mail. If left " +
+        "out, the cart keeps its e-mail; a cart without an e-mail gets the e-mail of the delivery address. " +
+        "The service stores the address encrypted.",
     }),
     saveForBuyer: t.boolean({
       description:
@@ -170,8 +171,8 @@ export const SessionContactSetInputType = builder.inputType("HostedCheckoutSessi
       type: "EmailAddress",
       required: true,
       description:
-        "The buyer's e-mail, at most 254 characters, which replaces the cart's e-mail. It is " +
-        "stored encrypted and returned masked.",
+        "The buyer's e-mail address, at most 254 characters, which replaces the cart's e-mail. The service " +
+        "stores the address encrypted and returns it masked.",
     }),
     expectedVersion: t.int({ description: expectedVersionDescription }),
   }),
@@ -184,8 +185,8 @@ export const SessionDeliverySelectInputType = builder.inputType(
     fields: (t) => ({
       optionId: t.id({
         description:
-          "Id of the delivery option to select, `dlm_…`, one of the cart's options; null clears the " +
-          "selection.",
+          "The id of the delivery option to select, `dlm_…`. The option must be one that the cart offers; " +
+          "null clears the selection.",
       }),
       expectedVersion: t.int({ description: expectedVersionDescription }),
     }),
@@ -198,8 +199,8 @@ export const SessionPromotionApplyInputType = builder.inputType("HostedCheckoutS
     code: t.string({
       required: true,
       description:
-        "The promotion code as the buyer entered it; case and surrounding spaces are ignored. It " +
-        `has 1 to ${promotionCodeLengthMax} letters, digits, _ and - after trimming.`,
+        `The promotion code as the buyer entered it: 1 to ${promotionCodeLengthMax} letters, digits, _ and ` +
+        "- after trimming. The service ignores upper and lower case and surrounding spaces.",
     }),
     onExisting: t.field({
       type: OnExistingPromotionEnum,
@@ -212,7 +213,7 @@ export const SessionPromotionApplyInputType = builder.inputType("HostedCheckoutS
 export const SessionPromotionRemoveInputType = builder.inputType(
   "HostedCheckoutSessionPromotionRemoveInput",
   {
-    description: "Removes the promotion code of a checkout.",
+    description: "The expected version of the checkout session whose promotion code is removed.",
     fields: (t) => ({ expectedVersion: t.int({ description: expectedVersionDescription }) }),
   },
 );

@@ -14,7 +14,7 @@ import {
   canAccessCheckoutSession,
   getMerchantIdForListQuery,
   merchantReaders,
-  getInternalCredentialId,
+  getInternalTokenOrStaffId,
   hideFromAnalysts,
 } from "#graph/context.ts";
 import { isCartVisibleToCaller, toGraphqlCart } from "#graph/carts/carts.ts";
@@ -24,7 +24,7 @@ import { CartStatusEnum } from "#graph/carts/cart-enums.ts";
 import {
   loadGraphqlConnection,
   computeConnectionCost,
-  createConnectionTypeOptions,
+  createGraphqlConnectionTypeOptions,
 } from "#graph/connections.ts";
 import { aggregateCost } from "#graph/limits.ts";
 import {
@@ -46,13 +46,13 @@ const Cancellation = builder.objectRef<CheckoutSessionCancellation>("HostedCheck
   fields: (t) => ({
     reason: t.expose("reason", {
       type: SessionCancelReasonEnum,
-      description: "Reason for the cancellation.",
+      description: "The reason for which the checkout session was canceled.",
     }),
     note: t.string({
       nullable: true,
       description:
-        "Explanation of the reason, at most 500 characters; null if there is none. Hidden from " +
-        "analysts.",
+        "An explanation of the reason for the cancellation, at most 500 characters; null if there is none. " +
+        "Hidden from analysts.",
       resolve: ({ note }, _args, context) => hideFromAnalysts(note, context),
     }),
     actor: t.expose("actor", {
@@ -64,8 +64,8 @@ const Cancellation = builder.objectRef<CheckoutSessionCancellation>("HostedCheck
 
 CheckoutSessionRef.implement({
   description:
-    "One attempt to check out a cart on the hosted checkout page. While the session is open, " +
-    "its cart is locked and the items of the cart are reserved in the stock.",
+    "One attempt to check out a cart on the hosted checkout page. While the session is open, its cart is " +
+    "locked and the units in the cart are reserved in the stock.",
   fields: (t) => ({
     id: t.exposeID("id", {
       description:
@@ -80,7 +80,7 @@ CheckoutSessionRef.implement({
       description: "Current status of the session. An open session counts as expired from `expiresAt` on.",
     }),
     cartId: t.exposeID("cartId", { description: "Id of the cart, `cart_…`." }),
-    cartVersion: t.exposeInt("cartVersion", { description: "Current version of the cart." }),
+    cartVersion: t.exposeInt("cartVersion", { description: "The current version of the session's cart." }),
     orderId: t.exposeID("orderId", {
       nullable: true,
       description: "Id of the order, `ord_…`; null unless the session is completed.",
@@ -92,12 +92,12 @@ CheckoutSessionRef.implement({
     }),
     currency: t.expose("currency", {
       type: "CurrencyCode",
-      description: "Currency of the amount, ISO 4217.",
+      description: "The currency of the amount to pay, a code of ISO 4217.",
     }),
     locale: t.expose("locale", { type: "LocaleCode", description: "Language of the checkout page." }),
     amountTotal: t.expose("amountTotal", {
       type: MoneyRef,
-      description: "Total amount to pay, as of the session's last change.",
+      description: "The total amount that the buyer has to pay, as of the session's last change.",
     }),
     paymentStatus: t.expose("paymentStatus", {
       type: SessionPaymentStatusEnum,
@@ -111,11 +111,11 @@ builder.objectFields(CheckoutSessionRef, (t) => ({
     type: "URL",
     nullable: true,
     description:
-      "URL of the checkout page. Returned only to the token that created the session, and only " +
-      "while the session is open; null for all other callers, and always null over REST.",
+      "The URL of the checkout page. Only the token that created the session gets the URL, and only while " +
+      "the session is open. The URL is null for all other callers, and always null over REST.",
     resolve: ({ stored }, _args, context) =>
       getCheckoutPageUrlForCreator(stored, {
-        tokenId: getInternalCredentialId(context),
+        tokenId: getInternalTokenOrStaffId(context),
         keyring: context.services.keyring,
         publicUrl: context.publicUrl,
         now: context.clock.now(),
@@ -136,7 +136,7 @@ builder.objectFields(CheckoutSessionRef, (t) => ({
   }),
   expiresAt: t.expose("expiresAt", {
     type: "DateTime",
-    description: "Time when the session expires unless it is submitted before.",
+    description: "The time at which the session expires, unless the buyer submits the session earlier.",
   }),
 }));
 
@@ -166,31 +166,35 @@ builder.objectFields(CheckoutSessionRef, (t) => ({
   cancellation: t.expose("cancellation", {
     type: Cancellation,
     nullable: true,
-    description: "Reason and caller of the cancellation; null unless the session is canceled.",
+    description:
+      "The reason for which the session was canceled and the kind of caller that canceled it; null unless " +
+      "the session is canceled.",
   }),
   cartStatus: t.expose("cartStatus", {
     type: CartStatusEnum,
-    description: "Current status of the cart.",
+    description: "The current status of the session's cart.",
   }),
   countries: t.field({
     type: ["CountryCode"],
     description:
-      "Countries that the merchant delivers to in the cart's market, ISO 3166-1 alpha-2, at most 249.",
+      "The countries to which the merchant delivers in the cart's market, codes of ISO 3166-1 alpha-2, at " +
+      "most 249.",
     resolve: ({ cart }) => [...cart.countries],
   }),
   paymentFailureCode: t.string({
     nullable: true,
     description:
-      "Failure code of the session's last failed payment, from the payment provider or from this " +
-      "service, for example `card_declined` or `timed_out`; null if no payment has failed.",
+      "The code of the reason for which the session's last failed payment failed, from the payment " +
+      "provider or from this service, for example `card_declined` or `timed_out`; null if no payment has " +
+      "failed.",
     resolve: ({ id }, _args, { loaders }) => loaders.paymentFailures.load(id),
   }),
   paymentProvider: t.field({
     type: PaymentProviderEnum,
     nullable: true,
     description:
-      "The provider of the session's next payment; null if the merchant is in live mode and has connected " +
-      "no payment provider.",
+      "The payment provider that processes the session's next payment; null if the merchant is in live " +
+      "mode and has connected no payment provider.",
     resolve: ({ paymentSetup }) => paymentSetup.chosen?.provider ?? null,
   }),
   mode: t.field({
@@ -290,6 +294,6 @@ builder.queryField("hostedCheckoutSessions", (t) =>
         return { ...rest, edges: (await Promise.all(pageEdges)).flat() };
       },
     },
-    ...createConnectionTypeOptions("HostedCheckoutSession", "checkout sessions", aggregateCost),
+    ...createGraphqlConnectionTypeOptions("HostedCheckoutSession", "checkout sessions", aggregateCost),
   ),
 );

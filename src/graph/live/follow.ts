@@ -6,7 +6,7 @@
 import type { DatabasePoller } from "#database/polling.ts";
 import type { ChangedDeliveryIdsOfEndpoint } from "#webhooks/watch-deliveries.ts";
 
-export interface ObjectVersionSubscriptionStep {
+export interface SentObjectVersionRecorder {
   /**
    * Records which version of the object the resolver has sent to the subscriber. The subscription then waits
    * for a higher version.
@@ -21,11 +21,11 @@ export interface ObjectVersionSubscriptionStep {
 export function watchObjectVersion(
   polling: DatabasePoller<number>,
   id: string,
-): AsyncIterableIterator<ObjectVersionSubscriptionStep> {
+): AsyncIterableIterator<SentObjectVersionRecorder> {
   let known: number | undefined;
   let found: number | null | undefined;
   let isBegun = false;
-  const step: ObjectVersionSubscriptionStep = { sentVersion: (version) => (known = version) };
+  const step: SentObjectVersionRecorder = { sentVersion: (version) => (known = version) };
   const isDue = (): boolean =>
     found === null || (found !== undefined && known !== undefined && found > known);
   return new Follower({
@@ -42,7 +42,7 @@ export function watchObjectVersion(
   });
 }
 
-export interface ChangedDeliveriesSubscriptionStep {
+export interface DeliveryIdsChangedSinceLastResult {
   /**
    * The ids of the webhook deliveries that changed since the last result of the subscription. Null for the
    * first result, for which the resolver loads the newest deliveries instead.
@@ -68,7 +68,7 @@ const waitingMax = 1_000;
 export function watchDeliveriesOfEndpoint(
   polling: DatabasePoller<ChangedDeliveryIdsOfEndpoint>,
   endpointId: string,
-): AsyncIterableIterator<ChangedDeliveriesSubscriptionStep> {
+): AsyncIterableIterator<DeliveryIdsChangedSinceLastResult> {
   const waiting = new Set<string>();
   let isMore = false;
   let isBegun = false;
@@ -102,7 +102,7 @@ export function watchDeliveriesOfEndpoint(
   });
 }
 
-export interface EventFeedSubscriptionStep {
+export interface EventFeedSubscriptionProgress {
   /** The cursor after which the resolver reads the next page; null begins with the oldest stored event. */
   readonly after: string | null;
   /**
@@ -120,12 +120,12 @@ export interface EventFeedSubscriptionStep {
 export function watchMerchantEventFeed(
   polling: DatabasePoller<number>,
   { merchantKey, after }: { readonly merchantKey: string; readonly after: string | null },
-): AsyncIterableIterator<EventFeedSubscriptionStep> {
+): AsyncIterableIterator<EventFeedSubscriptionProgress> {
   let cursor = after;
   let sentPosition = Infinity;
   let endPosition = 0;
   let isBegun = false;
-  const sentPage: EventFeedSubscriptionStep["sentPage"] = (page) => {
+  const sentPage: EventFeedSubscriptionProgress["sentPage"] = (page) => {
     cursor = page.cursor;
     sentPosition = page.position;
   };

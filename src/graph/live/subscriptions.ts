@@ -24,9 +24,9 @@ import {
 } from "#graph/webhooks/event-feed.ts";
 import { allMerchantsKey } from "#webhooks/event-feed.ts";
 import { type DeliveryView, findMerchantIdOfEndpoint } from "#webhooks/delivery-log.ts";
-import { findDeliveryPage } from "#webhooks/delivery-pages.ts";
+import { findWebhookDeliveriesPage } from "#webhooks/delivery-pages.ts";
 import {
-  type ChangedDeliveriesSubscriptionStep,
+  type DeliveryIdsChangedSinceLastResult,
   watchDeliveriesOfEndpoint,
   watchMerchantEventFeed,
   watchObjectVersion,
@@ -53,16 +53,17 @@ const ChangesRef = builder.objectRef<DeliveryChangeBatch>("WebhookDeliveryChange
     deliveries: t.field({
       type: [WebhookDeliveryRef],
       description:
-        "The changed deliveries in their present state, oldest first, at most " +
-        `${deliveriesPerStepMax}; the next event contains the others. The first event contains the ` +
-        `newest ${deliveriesPerStepMax} deliveries.`,
+        `The changed deliveries in their present state, oldest first, at most ${deliveriesPerStepMax}; the ` +
+        "next event contains the remaining ones. The first event contains the newest " +
+        `${deliveriesPerStepMax} deliveries.`,
       complexity: { multiplier: deliveriesPerStepMax },
       resolve: ({ deliveries }) => [...deliveries],
     }),
     readAnew: t.exposeBoolean("isMore", {
       description:
-        "Whether the events lack deliveries. The first event may lack older deliveries. A later event may " +
-        "lack changes, because too many occurred at once. Query `webhookDeliveries` to load all deliveries.",
+        "Whether the events lack deliveries: the first event may lack older deliveries, and a later event " +
+        "may lack changes if too many occurred at once. If true, query `webhookDeliveries` to load all " +
+        "deliveries.",
     }),
   }),
 });
@@ -72,8 +73,8 @@ builder.subscriptionFields((t) => ({
     type: CartRef,
     nullable: true,
     description:
-      "Sends the cart at once and after each change of its version. Changes in quick succession are " +
-      "combined into one event. Sends null and ends if the caller can see no such cart.",
+      "Sends the cart at once, and again after each change of its version. Changes in quick succession are " +
+      "combined into one event. If the caller can see no such cart, the subscription sends null and ends.",
     authScopes: { callers: ["storefront", ...merchantReaders] },
     args: { id: t.arg.id({ required: true, description: "The cart's id, `cart_…`." }) },
     subscribe: (_root, { id }, context) => watchObjectVersion(watchOf(context).carts, id),
@@ -88,8 +89,9 @@ builder.subscriptionFields((t) => ({
     type: OrderRef,
     nullable: true,
     description:
-      "Sends the order with all its parts at once and after each change of its version. Changes in quick " +
-      "succession are combined into one event. Sends null and ends if the caller can see no such order.",
+      "Sends the order with all its parts at once, and again after each change of its version. Changes in " +
+      "quick succession are combined into one event. If the caller can see no such order, the subscription " +
+      "sends null and ends.",
     authScopes: { callers: ["storefront", ...merchantReaders] },
     args: { id: t.arg.id({ required: true, description: "The order's id, `ord_…`." }) },
     subscribe: (_root, { id }, context) => watchObjectVersion(watchOf(context).orders, id),
@@ -105,8 +107,8 @@ builder.subscriptionFields((t) => ({
     nullable: true,
     description:
       "Sends the newest deliveries of an endpoint at once, then every delivery whose status or number of " +
-      "attempts has changed, in its present state. Also works for deleted endpoints. Sends null and ends " +
-      "if the caller can see no such endpoint.",
+      "attempts has changed, in its present state. Deleted endpoints work too. If the caller can see no " +
+      "such endpoint, the subscription sends null and ends.",
     authScopes: { callers: merchantReaders },
     args: { endpointId: t.arg.id({ required: true, description: "The endpoint's id, `whe_…`." }) },
     subscribe: (_root, { endpointId }, context) =>
@@ -127,9 +129,9 @@ builder.subscriptionField("eventFeedChanged", (t) =>
     type: EventFeedPageRef,
     nullable: true,
     description:
-      "Sends the event feed page by page, as `eventFeed` returns it, and at its end waits for new events. If " +
-      "the connection breaks, subscribe again with the `cursor` of the last received page as `after`. A page " +
-      "without events only moves the cursor.",
+      "Sends the event feed page by page, as `eventFeed` returns it, and waits for new events at the end " +
+      "of the feed. If the connection breaks, subscribe again with the `cursor` of the last received page " +
+      "as `after`. A page without events only moves the cursor.",
     authScopes: { callers: merchantReaders },
     complexity: computeFeedCost,
     args: eventFeedArgs,
@@ -148,7 +150,7 @@ builder.subscriptionField("eventFeedChanged", (t) =>
 
 async function newest(context: GraphqlContext, endpointId: string): Promise<DeliveryChangeBatch> {
   const filter = { merchantId: null, endpointId, status: null };
-  const page = await findDeliveryPage(context.db, filter, {
+  const page = await findWebhookDeliveriesPage(context.db, filter, {
     limit: deliveriesPerStepMax + 1,
     isInverted: true,
   });
@@ -158,7 +160,7 @@ async function newest(context: GraphqlContext, endpointId: string): Promise<Deli
 
 const changed = async (
   context: GraphqlContext,
-  { isMore }: ChangedDeliveriesSubscriptionStep,
+  { isMore }: DeliveryIdsChangedSinceLastResult,
   ids: readonly string[],
 ): Promise<DeliveryChangeBatch> => ({
   deliveries: await load(context, ids.toSorted()),

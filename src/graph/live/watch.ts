@@ -5,10 +5,13 @@
 import { findCartVersions, findOrderVersions } from "#commerce/versions.ts";
 import type { Database } from "#database/connect.ts";
 import { createDatabasePoller, type DatabasePoller } from "#database/polling.ts";
-import type { InProcessEvents } from "#foundation/events.ts";
+import type { InProcessEventEmitter } from "#foundation/events.ts";
 import type { Log } from "#foundation/log.ts";
 import { findEventFeedEndPositions } from "#webhooks/event-feed.ts";
-import { createDeliveryChangeFinder, type ChangedDeliveryIdsOfEndpoint } from "#webhooks/watch-deliveries.ts";
+import {
+  createChangedDeliveryIdsFinder,
+  type ChangedDeliveryIdsOfEndpoint,
+} from "#webhooks/watch-deliveries.ts";
 
 export interface SubscriptionPollers {
   /** Polls the versions of the carts that subscriptions follow. The property `orders` is the same for orders. */
@@ -32,9 +35,9 @@ export interface SubscriptionPollers {
 const versionsPace = { everyMs: 400, pauseMsMin: 25 };
 const deliveriesPace = { everyMs: 500, pauseMsMin: 150 };
 
-export function createSubscriptionPollers(
+export function createSubscriptionDatabasePollers(
   db: Database,
-  events: InProcessEvents,
+  events: InProcessEventEmitter,
   log: Log,
 ): SubscriptionPollers {
   const onError = (err: unknown): void =>
@@ -50,7 +53,7 @@ export function createSubscriptionPollers(
     ...versionsPace,
   });
   const deliveries = createDatabasePoller({
-    readStates: createDeliveryChangeFinder(db),
+    readStates: createChangedDeliveryIdsFinder(db),
     onError,
     ...deliveriesPace,
   });

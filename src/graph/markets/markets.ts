@@ -5,7 +5,7 @@
 import type { DeliveryMethodRow, MerchantPolicyRow } from "#commerce/markets/read-markets.ts";
 import { createMoney } from "#foundation/money.ts";
 import { builder } from "#graph/builder.ts";
-import { merchantReaders, resolveMerchantId } from "#graph/context.ts";
+import { merchantReaders, resolveMerchantIdOfRequest } from "#graph/context.ts";
 import { PolicyTypeEnum } from "#graph/catalog/product-detail.ts";
 import { MarketRef, MerchantRef, MoneyRef } from "#graph/refs.ts";
 import { DeliveryTaxRuleEnum, TaxRateRef, TaxRoundingEnum } from "./taxes.ts";
@@ -26,10 +26,10 @@ export const DeliveryMethodRef = builder
       }),
       carrier: t.exposeString("carrier", {
         nullable: true,
-        description: "The carrier that delivers the orders; null if none is named.",
+        description: "The carrier that delivers the orders; null if the merchant has named none.",
       }),
       pickup: t.exposeBoolean("pickup", {
-        description: "Whether the buyer picks the order up instead of having it delivered.",
+        description: "Whether the buyer picks the order up, in contrast to a delivery by a carrier.",
       }),
       price: t.field({
         type: MoneyRef,
@@ -40,7 +40,7 @@ export const DeliveryMethodRef = builder
         type: MoneyRef,
         nullable: true,
         description:
-          "Delivery is free if the cart's subtotal is at least this amount; null if delivery is never free.",
+          "The cart subtotal from which delivery with this method is free; null if delivery is never free.",
         resolve: ({ freeFromMinor, currency }) =>
           freeFromMinor === null ? null : createMoney(freeFromMinor, currency),
       }),
@@ -65,8 +65,8 @@ export const DeliveryMethodRef = builder
 
 export const PolicyRef = builder.objectRef<MerchantPolicyRow>("Policy").implement({
   description:
-    "A merchant's policy on cancellations, returns, withdrawals or warranty: for one market, or for all " +
-    "markets without a policy of their own.",
+    "A merchant's policy on cancellations, returns, withdrawals or warranty. A policy applies to one " +
+    "market, or to all markets without a policy of their own.",
   fields: (t) => ({
     id: t.exposeID("id", { description: "The policy's ID, `pol_…`." }),
     type: t.expose("type", {
@@ -76,8 +76,8 @@ export const PolicyRef = builder.objectRef<MerchantPolicyRow>("Policy").implemen
     marketId: t.exposeID("marketId", {
       nullable: true,
       description:
-        "The ID of the market in which the policy applies; null if it applies to all markets without a " +
-        "policy of their own.",
+        "The ID of the market in which the policy applies; null if the policy applies to all markets " +
+        "without a policy of their own.",
     }),
     summaries: t.field({
       type: "StringMap",
@@ -92,8 +92,8 @@ export const PolicyRef = builder.objectRef<MerchantPolicyRow>("Policy").implemen
     rules: t.expose("rules", {
       type: "JSON",
       description:
-        "The rules that the merchant has set, in the fields of `policyUpsert`. Rules that are missing " +
-        "have their default values.",
+        "The rules that the merchant has set, as a JSON object with the fields of the input of " +
+        "`policyUpsert`. Rules that are missing have their default values.",
     }),
     version: t.exposeInt("version", {
       description: "The policy's version; increases by one with every change.",
@@ -130,7 +130,8 @@ MarketRef.implement({
     }),
     defaultLocale: t.expose("defaultLocale", {
       type: "LocaleCode",
-      description: "The locale used if a text is missing in the requested locale.",
+      description:
+        "The locale whose texts are used in the market if a text is missing in the requested locale.",
     }),
     timeZone: t.exposeString("timeZone", {
       description: "The IANA time zone in which the market's deadlines end.",
@@ -138,7 +139,8 @@ MarketRef.implement({
     taxRates: t.field({
       type: [TaxRateRef],
       description:
-        "The tax rates of the market, also past and future ones, by country, region, tax class and first day.",
+        "The tax rates of the market, also past and future ones, sorted by country, region, tax class and " +
+        "first day.",
       complexity: { multiplier: 5 },
       resolve: ({ id }, _args, { loaders }) => loaders.taxRates.load(id),
     }),
@@ -170,7 +172,7 @@ builder.queryFields((t) => ({
     complexity: { multiplier: 10 },
     args: { merchantId: t.arg.id({ description: "The merchant's ID; required with a platform token." }) },
     resolve: (_root, { merchantId }, context) =>
-      context.loaders.markets.load(resolveMerchantId(context, merchantId)),
+      context.loaders.markets.load(resolveMerchantIdOfRequest(context, merchantId)),
   }),
   policies: t.field({
     type: [PolicyRef],
@@ -179,6 +181,6 @@ builder.queryFields((t) => ({
     complexity: { multiplier: 10 },
     args: { merchantId: t.arg.id({ description: "The merchant's ID; required with a platform token." }) },
     resolve: (_root, { merchantId }, context) =>
-      context.loaders.policies.load(resolveMerchantId(context, merchantId)),
+      context.loaders.policies.load(resolveMerchantIdOfRequest(context, merchantId)),
   }),
 }));

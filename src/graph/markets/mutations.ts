@@ -21,7 +21,8 @@ const MarketUpsertInput = builder.inputType("MarketUpsertInput", {
   fields: (t) => ({
     marketId: t.id({
       description:
-        "The market's ID; if left out, the market with this handle is replaced, or a new one is created.",
+        "The market's ID. If left out, the market with the given handle is replaced, or a new market with " +
+        "this handle is created.",
     }),
     expectedVersion: t.int({ description: expectedVersionDescription }),
     handle: t.string({
@@ -46,7 +47,8 @@ const MarketUpsertInput = builder.inputType("MarketUpsertInput", {
     defaultLocale: t.field({
       type: "LocaleCode",
       required: true,
-      description: "The locale used if a text is missing in the requested locale.",
+      description:
+        "The locale whose texts are used in the market if a text is missing in the requested locale.",
     }),
     timeZone: t.string({
       required: true,
@@ -78,24 +80,24 @@ const DeliveryMethodUpsertInput = builder.inputType("DeliveryMethodUpsertInput",
     carrier: t.string({ description: "The carrier that delivers the orders, 1 to 100 characters." }),
     pickup: t.boolean({
       required: true,
-      description: "Whether the buyer picks the order up instead of having it delivered.",
+      description: "Whether the buyer picks the order up, in contrast to a delivery by a carrier.",
     }),
     priceMinor: t.field({
       type: "MinorUnits",
       required: true,
-      description: "The price of a delivery, in minor units of the market's currency.",
+      description: "The price of one delivery with this method, in minor units of the market's currency.",
     }),
     freeFromMinor: t.field({
       type: "MinorUnits",
       description:
-        "Delivery is free if the cart's subtotal is at least this amount, in minor units of the " +
-        "market's currency. Null if delivery is never free.",
+        "The cart subtotal from which delivery with this method is free, in minor units of the market's " +
+        "currency. Null if delivery is never free.",
     }),
     currency: t.field({
       type: "CurrencyCode",
       description:
-        "The currency of `priceMinor` and `freeFromMinor`. Optional; if present, it must be the " +
-        "market's currency.",
+        "The currency of `priceMinor` and `freeFromMinor`. Optional; a currency that is not the market's " +
+        "currency is refused.",
     }),
     minDays: t.int({ required: true, description: "The shortest delivery time in days, 0 to 365." }),
     maxDays: t.int({ required: true, description: "The longest delivery time in days, 0 to 365." }),

@@ -2,17 +2,17 @@
  * The GraphQL input types of a merchant's policies, for example the return policy. The rules of a policy
  * decide whether an order can be canceled or returned.
  */
-import type { AfterSalesRequestHandling } from "#commerce/markets/policy-rules.ts";
+import type { BuyerRequestApprovalMode } from "#commerce/markets/policy-rules.ts";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import { expectedVersionDescription, LocalizedTextInputType } from "#graph/catalog/inputs.ts";
 import { PolicyTypeEnum } from "#graph/catalog/product-detail.ts";
 import { ReturnMethodEnum } from "#graph/orders/order-enums.ts";
 
-const PolicyModeEnum = defineGraphqlEnum<AfterSalesRequestHandling>("PolicyMode", {
+const PolicyModeEnum = defineGraphqlEnum<BuyerRequestApprovalMode>("PolicyMode", {
   description: "How a buyer's request to cancel or return is handled.",
   values: {
-    immediate: "The request is granted at once if the rules allow it.",
-    request: "The merchant decides about the request.",
+    immediate: "The buyer's request is granted at once if the rules of the policy allow it.",
+    request: "The merchant decides about each request of a buyer.",
     none: "Buyers cannot make requests; only the merchant can start a cancellation or return.",
   },
 });
@@ -34,8 +34,8 @@ const CancellationRulesInput = builder.inputType("CancellationRulesInput", {
     }),
     windowMinutes: t.int({
       description:
-        "The time in which buyers can cancel, in minutes after the order was placed, 1 to 43 200. " +
-        "Null if buyers can cancel until packing begins. 60 by default.",
+        "The time limit for cancellations by buyers, in minutes after the order was placed, 1 to 43 200; " +
+        "60 by default. Null if buyers can cancel until packing begins.",
     }),
     afterWindow: t.field({
       type: AfterWindowEnum,
@@ -53,13 +53,13 @@ const ReturnRulesInput = builder.inputType("ReturnRulesInput", {
     }),
     windowDays: t.int({
       description:
-        "The time limit for returns, in days after delivery, 1 to 3650. Null if returns have no time " +
-        "limit. 30 by default.",
+        "The time limit for returns, in days after delivery, 1 to 3650; 30 by default. Null if returns " +
+        "have no time limit.",
     }),
     exchangeWindowDays: t.int({
       description:
-        "The time limit for exchanges, in days after delivery, 1 to 3650. Null if the merchant offers " +
-        "no exchanges. 30 by default.",
+        "The time limit for exchanges, in days after delivery, 1 to 3650; 30 by default. Null if the " +
+        "merchant offers no exchanges.",
     }),
     methods: t.field({
       type: [ReturnMethodEnum],
@@ -79,19 +79,18 @@ const ReturnRulesInput = builder.inputType("ReturnRulesInput", {
     keepItemMinor: t.field({
       type: "MinorUnits",
       description:
-        "Goods worth up to this amount are refunded without being sent back, in minor units of the " +
-        "market's currency. Null if goods must always be sent back. An amount above 0 requires " +
-        "`marketId`.",
+        "The amount, in minor units of the market's currency, up to which goods are refunded without being " +
+        "sent back. Null if goods must always be sent back. An amount above 0 requires `marketId`.",
     }),
     extendUntil: t.string({
       description:
-        "The date, `YYYY-MM-DD`, until which returns are possible at least: a time limit for returns " +
-        "that would end earlier is extended to the end of this day in the market's time zone.",
+        "The earliest date, `YYYY-MM-DD`, on which the time to return goods may end. A time limit for " +
+        "returns that would end before is extended to the end of this day in the market's time zone.",
     }),
     excludedCategoryIds: t.idList({
       description:
-        "The IDs of categories whose products cannot be returned, including all categories below them; " +
-        "at most 100.",
+        "The IDs of categories whose products cannot be returned, at most 100. The categories below these " +
+        "categories are excluded too.",
     }),
     excludedCountries: t.field({
       type: ["CountryCode"],
@@ -110,21 +109,21 @@ const ReturnRulesInput = builder.inputType("ReturnRulesInput", {
 
 const WithdrawalRulesInput = builder.inputType("WithdrawalRulesInput", {
   description:
-    "The right of withdrawal of consumers. In the European Economic Area it is at least 14 days, as the " +
-    "law requires.",
+    "The rules for the right of withdrawal of consumers. In the European Economic Area, the law requires " +
+    "at least 14 days.",
   fields: (t) => ({
     windowDays: t.int({
       description:
-        "The time limit for withdrawals in days after the delivery of the order's last line, 0 to " +
-        "365. With 0, buyers have only the right of withdrawal that the law gives them. 0 by default.",
+        "The time limit for withdrawals in days after the delivery of the order's last line, 0 to 365; 0 " +
+        "by default. With 0, buyers have only the right of withdrawal that the law gives them.",
     }),
   }),
 });
 
 const WarrantyRulesInput = builder.inputType("WarrantyRulesInput", {
   description:
-    "The merchant's warranty. In the European Union it is at least 24 months, as the legal guarantee " +
-    "requires.",
+    "The rules of the merchant's warranty. In the European Union, the warranty lasts at least 24 months, " +
+    "like the statutory guarantee.",
   fields: (t) => ({
     months: t.int({
       description: "The duration of the warranty in months after delivery, 0 to 240; 0 by default.",
@@ -167,7 +166,7 @@ export const PolicyUpsertInputType = builder.inputType("PolicyUpsertInput", {
   fields: (t) => ({
     marketId: t.id({
       description:
-        "The ID of the market in which the policy applies; if left out, it applies to all markets " +
+        "The ID of the market in which the policy applies. If left out, the policy applies to all markets " +
         "without a policy of their own.",
     }),
     type: t.field({

@@ -9,26 +9,29 @@ import type { TaxClassRow } from "#commerce/tax/tax-classes.ts";
 import { listCartOrOrderTaxLines, type TaxLine } from "#commerce/tax/tax-lines.ts";
 import { createMoney } from "#foundation/money.ts";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
-import { merchantReaders, resolveMerchantId } from "#graph/context.ts";
+import { merchantReaders, resolveMerchantIdOfRequest } from "#graph/context.ts";
 import { CartRef, MoneyRef, OrderRef } from "#graph/refs.ts";
 
 export const TaxRoundingEnum = defineGraphqlEnum("TaxRounding", {
-  description: "How taxes are rounded to whole minor units. Halves are rounded to the even neighbour.",
+  description:
+    "How taxes are rounded to whole minor units. A tax that is halfway between two units is rounded to the " +
+    "even one.",
   values: {
-    line: "The tax of each line is rounded.",
+    line: "The tax of each line is rounded separately.",
     order:
       "The taxes of all lines with the same rate are added up, and the sum is rounded. The rounded sum is " +
-      "divided among the lines in proportion to their amounts.",
+      "then divided among the lines in proportion to their amounts.",
   },
 });
 
 export const DeliveryTaxRuleEnum = defineGraphqlEnum("DeliveryTaxRule", {
   description: "How a shipping price is taxed.",
   values: {
-    own_class: "By the tax class of the delivery method.",
+    own_class: "The shipping price is taxed by the tax class of the delivery method.",
     goods:
-      "The price is divided among the tax classes of the delivered goods, in proportion to their amounts after " +
-      "discounts. If all goods are free, the tax class of the delivery method decides.",
+      "The shipping price is divided among the tax classes of the delivered goods, in proportion to the " +
+      "goods' amounts after discounts, and each part is taxed by its class. If all goods are free, the tax " +
+      "class of the delivery method decides.",
   },
 });
 
@@ -38,11 +41,14 @@ export const TaxClassRef = builder.objectRef<TaxClassRow>("TaxClass").implement(
     "merchant has the class `standard`.",
   fields: (t) => ({
     code: t.exposeString("code", {
-      description: "The stable code of the class, unique within the merchant.",
+      description: "The stable code of the tax class, unique within the merchant.",
     }),
-    name: t.exposeString("name", { description: "The name of the class for the merchant's staff." }),
-    createdAt: t.expose("createdAt", { type: "DateTime", description: "When the class was created." }),
-    updatedAt: t.expose("updatedAt", { type: "DateTime", description: "When the class was last changed." }),
+    name: t.exposeString("name", { description: "The name of the tax class for the merchant's staff." }),
+    createdAt: t.expose("createdAt", { type: "DateTime", description: "When the tax class was created." }),
+    updatedAt: t.expose("updatedAt", {
+      type: "DateTime",
+      description: "When the tax class was last changed.",
+    }),
   }),
 });
 
@@ -57,7 +63,7 @@ export const TaxRateRef = builder.objectRef<TaxRateRow>("TaxRate").implement({
     regionCode: t.exposeString("regionCode", {
       nullable: true,
       description:
-        "The ISO 3166-2 code of the region in which the tax rate applies; null if it applies to the " +
+        "The ISO 3166-2 code of the region in which the tax rate applies; null if the rate applies to the " +
         "whole country.",
     }),
     taxClass: t.exposeString("taxClass", {
@@ -74,12 +80,13 @@ export const TaxRateRef = builder.objectRef<TaxRateRow>("TaxRate").implement({
       type: "Date",
       nullable: true,
       description:
-        "The first day on which the rate is valid, in the market's time zone; null if it has no first day.",
+        "The first day on which the rate is valid, in the market's time zone; null if the rate has no " +
+        "first day.",
     }),
     validTo: t.expose("validTo", {
       type: "Date",
       nullable: true,
-      description: "The last day on which the rate is valid, included; null if it has no last day.",
+      description: "The last day on which the rate is valid; null if the rate has no last day.",
     }),
     updatedAt: t.expose("updatedAt", {
       type: "DateTime",
@@ -98,7 +105,8 @@ const TaxLineType = builder.interfaceRef<TaxLine & InCurrency>("TaxLine").implem
     taxClass: t.exposeString("taxClass", {
       nullable: true,
       description:
-        "The code of the tax class of the rate; null if the order was placed before rates were recorded.",
+        "The code of the tax class of the rate; null if the rate was not recorded, which is possible only " +
+        "for old orders.",
     }),
     name: t.exposeString("name", {
       nullable: true,
@@ -107,7 +115,8 @@ const TaxLineType = builder.interfaceRef<TaxLine & InCurrency>("TaxLine").implem
     basisPoints: t.exposeInt("basisPoints", {
       nullable: true,
       description:
-        "The tax rate in basis points: 1900 means 19 %; null if the order was placed before rates were recorded.",
+        "The tax rate in basis points: 1900 means 19 %; null if the rate was not recorded, which is possible " +
+        "only for old orders.",
     }),
     taxable: t.field({
       type: MoneyRef,
@@ -116,7 +125,8 @@ const TaxLineType = builder.interfaceRef<TaxLine & InCurrency>("TaxLine").implem
     }),
     tax: t.field({
       type: MoneyRef,
-      description: "The tax. The taxes of all tax lines add up to the tax of the cart or the order.",
+      description:
+        "The tax by the rate. The taxes of all tax lines add up to the tax of the cart or the order.",
       resolve: ({ taxMinor, currency }) => createMoney(taxMinor, currency),
     }),
     lineIds: t.field({
@@ -135,7 +145,8 @@ const CartTaxLine = builder.objectRef<TaxLine & InCurrency>("CartTaxLine").imple
 
 const OrderTaxLineType = builder.objectRef<OrderTaxLine & InCurrency>("OrderTaxLine").implement({
   description:
-    "The tax of an order by one rate, as the order was placed, and how much of it was reduced since then.",
+    "The tax of an order by one rate at the time of purchase, and the part of this tax that the buyer no " +
+    "longer owes.",
   interfaces: [TaxLineType],
   fields: (t) => ({
     reducedTax: t.field({
@@ -151,7 +162,9 @@ const OrderTaxLineType = builder.objectRef<OrderTaxLine & InCurrency>("OrderTaxL
 builder.objectField(CartRef, "taxLines", (t) =>
   t.field({
     type: [CartTaxLine],
-    description: "The taxes of the cart by rate, the highest rate first; empty if the cart has no address.",
+    description:
+      "The taxes of the cart, one entry for each rate, with the highest rate first; empty if the cart has " +
+      "no address.",
     complexity: { multiplier: 3 },
     resolve: ({ stored }, _args, { services: { clock } }) => {
       const cart = omitExpiredCartAddress(stored, clock.now());
@@ -163,7 +176,7 @@ builder.objectField(CartRef, "taxLines", (t) =>
 builder.objectField(OrderRef, "taxLines", (t) =>
   t.field({
     type: [OrderTaxLineType],
-    description: "The taxes of the order by rate, the highest rate first.",
+    description: "The taxes of the order, one entry for each rate, with the highest rate first.",
     complexity: { multiplier: 3 },
     resolve: ({ stored }) =>
       computeOrderTaxLines(stored).map((line) => Object.assign({ currency: stored.currency }, line)),
@@ -178,6 +191,6 @@ builder.queryField("taxClasses", (t) =>
     complexity: { multiplier: 10 },
     args: { merchantId: t.arg.id({ description: "The merchant's ID; required with a platform token." }) },
     resolve: (_root, { merchantId }, context) =>
-      context.loaders.taxClasses.load(resolveMerchantId(context, merchantId)),
+      context.loaders.taxClasses.load(resolveMerchantIdOfRequest(context, merchantId)),
   }),
 );

@@ -48,8 +48,8 @@ const OrderOptionKindEnum = defineGraphqlEnum<OrderLevelAfterSalesOption["kind"]
   {
     description: "An after-sales option for a whole order.",
     values: {
-      refund_undelivered: "A refund of units that were shipped and did not arrive.",
-      withdrawal: "The withdrawal from the purchase.",
+      refund_undelivered: "The buyer asks for a refund of units that were shipped and did not arrive.",
+      withdrawal: "The buyer withdraws from the purchase of the whole order.",
     },
   },
 );
@@ -66,41 +66,52 @@ const EvidenceEnum = defineGraphqlEnum<AfterSalesOption["evidenceRequired"][numb
 const Reason = builder.objectRef<AfterSalesObstacle>("AfterSalesReason").implement({
   description: "Why an after-sales option is not possible, or only with the merchant's approval.",
   fields: (t) => ({
-    code: t.expose("code", { type: AfterSalesObstacleEnum, description: "The reason as a code." }),
+    code: t.expose("code", {
+      type: AfterSalesObstacleEnum,
+      description:
+        "The reason why a request about an order is not possible, or only with the merchant's approval, as " +
+        "a code.",
+    }),
     message: t.exposeString("message", {
-      description: "The reason as a text for people to read, in the answer's language.",
+      description: "The reason as a text for people, in the language of the answer (`locale`).",
     }),
     blocking: t.exposeBoolean("blocking", {
-      description: "True if the reason rules the option out; false if the merchant decides.",
+      description:
+        "Whether the reason rules the after-sales option out; if false, the merchant decides about the " +
+        "request.",
     }),
     data: t.field({
       type: "JSON",
-      description: "Further data; the description of the code says which.",
+      description: "Further data about the reason, as a JSON object. The fields depend on `code`.",
       resolve: ({ data }) => data,
     }),
   }),
 });
 
 const Offer = builder.interfaceRef<AfterSalesOptionOfKind<string>>("AfterSalesOffer").implement({
-  description: "The fields of every after-sales option.",
+  description:
+    "The fields of every after-sales option, for example a return or an exchange, but not a cancellation.",
   fields: (t) => ({
     decision: t.expose("decision", {
       type: EligibilityDecisionEnum,
       description: "Whether the buyer can make the after-sales request that the option describes.",
     }),
     eligibleQuantity: t.exposeInt("eligibleQuantity", {
-      description: "The number of units for which the request is possible; 0 if it is denied.",
+      description:
+        "The number of units for which the buyer can make the request; 0 if the request is denied.",
     }),
     reasons: t.field({
       type: [Reason],
       description:
-        "Why the request is not possible, or only with the merchant's approval; empty if it is allowed.",
+        "The reasons why the request is not possible, or only with the merchant's approval; empty if the " +
+        "request is allowed.",
       complexity: { multiplier: 1 },
       resolve: ({ reasons }) => [...reasons],
     }),
     allowedReasonCodes: t.field({
       type: [ReturnReasonEnum],
-      description: "The reasons that the buyer may give; empty if the request is denied.",
+      description:
+        "The reasons that the buyer may give with the after-sales request; empty if the request is denied.",
       complexity: { multiplier: 1 },
       resolve: ({ allowedReasonCodes }) => [...allowedReasonCodes],
     }),
@@ -110,7 +121,7 @@ const Offer = builder.interfaceRef<AfterSalesOptionOfKind<string>>("AfterSalesOf
     }),
     methods: t.field({
       type: [ReturnMethodEnum],
-      description: "The possible ways of sending the units back.",
+      description: "The ways in which the buyer can send the units back.",
       complexity: { multiplier: 1 },
       resolve: ({ methods }) => [...methods],
     }),
@@ -123,7 +134,9 @@ const Offer = builder.interfaceRef<AfterSalesOptionOfKind<string>>("AfterSalesOf
     estimatedRefund: t.expose("estimatedRefund", {
       type: MoneyRef,
       nullable: true,
-      description: "The estimated refund of all eligible units, less fees; null if there is no refund.",
+      description:
+        "The estimated refund of all units for which the request is possible, less fees; null if there is " +
+        "no refund.",
     }),
     settlement: t.field({
       type: [ReturnSettlementEnum],
@@ -183,10 +196,13 @@ const Line = builder.objectRef<OrderLineAfterSalesEligibility>("AfterSalesLine")
 });
 
 const Case = builder.objectRef<OpenReturnSummary>("AfterSalesCase").implement({
-  description: "A return that has not ended.",
+  description: "A return of an order that has not ended.",
   fields: (t) => ({
     returnId: t.exposeID("returnId", { description: "The id of the return, `ret_…`." }),
-    kind: t.expose("kind", { type: ReturnKindEnum, description: "The purpose of the return." }),
+    kind: t.expose("kind", {
+      type: ReturnKindEnum,
+      description: "The kind of the buyer's request, for example a return with refund or a repair.",
+    }),
     status: t.expose("status", { type: ReturnStatusEnum, description: "The status of the return." }),
     lines: t.field({
       type: [OrderLineQuantity],
@@ -217,8 +233,8 @@ const Policy = builder.objectRef<AfterSalesPolicy>("AfterSalesPolicy").implement
     }),
     summary: t.exposeString("summary", {
       description:
-        "The merchant's summary of the policy in the answer's language, as of the purchase. If the merchant " +
-        "has none in this language, a description of the policy's rules.",
+        "The merchant's summary of the policy as of the time of purchase, in the language of the answer. " +
+        "If the merchant has no summary in this language, a description of the policy's rules.",
     }),
     url: t.expose("url", {
       type: "URL",
@@ -235,7 +251,7 @@ const Eligibility = builder.objectRef<TranslatedAfterSalesEligibility>("AfterSal
   fields: (t) => ({
     orderId: t.exposeID("orderId", { description: "The id of the order, `ord_…`." }),
     orderVersion: t.exposeInt("orderVersion", {
-      description: "The version of the order for which the answer was computed.",
+      description: "The version of the order from which the answer was computed.",
     }),
     locale: t.expose("locale", {
       type: "LocaleCode",
@@ -245,7 +261,7 @@ const Eligibility = builder.objectRef<TranslatedAfterSalesEligibility>("AfterSal
     }),
     decision: t.expose("decision", {
       type: AfterSalesDecisionEnum,
-      description: "Whether the buyer has after-sales options for all, some or none of the lines.",
+      description: "Whether the buyer has after-sales options for all, some or none of the order lines.",
     }),
     lines: t.field({
       type: [Line],
@@ -274,7 +290,9 @@ const Eligibility = builder.objectRef<TranslatedAfterSalesEligibility>("AfterSal
     evaluatedAt: t.expose("evaluatedAt", { type: "DateTime", description: "When the answer was computed." }),
     validUntil: t.expose("validUntil", {
       type: "DateTime",
-      description: "Until when the answer stays the same if the order does not change; at most 15 minutes.",
+      description:
+        "The time until which the answer stays the same if the order does not change; at most 15 minutes " +
+        "from now.",
     }),
   }),
 });
@@ -282,7 +300,8 @@ const Eligibility = builder.objectRef<TranslatedAfterSalesEligibility>("AfterSal
 builder.objectFields(OrderRef, (t) => ({
   afterSalesEligibility: t.field({
     type: Eligibility,
-    description: "The after-sales options that the buyer has now.",
+    description:
+      "The after-sales requests that the buyer can make for the order at present, for example a return.",
     args: { languages: t.arg(answerLanguagesArgument) },
     resolve: async ({ stored }, { languages }, context) => {
       const { loaders, clock } = context;

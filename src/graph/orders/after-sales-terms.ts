@@ -18,7 +18,8 @@ export const AfterSalesWindowType = builder.objectRef<OrderTimeWindow>("AfterSal
     startsAt: t.expose("startsAt", {
       type: "DateTime",
       nullable: true,
-      description: "The start of the time window; null if the start is not known yet.",
+      description:
+        "The start of the time window; null if the start is not known yet, for example before the delivery.",
     }),
     endsAt: t.expose("endsAt", {
       type: "DateTime",
@@ -28,7 +29,8 @@ export const AfterSalesWindowType = builder.objectRef<OrderTimeWindow>("AfterSal
         "if the window has no end or its end is not known yet.",
     }),
     estimated: t.exposeBoolean("estimated", {
-      description: "True if the window is based on an estimated delivery, because no delivery was reported.",
+      description:
+        "Whether the time window is based on an estimated delivery, because no delivery was reported.",
     }),
   }),
 });
@@ -36,11 +38,16 @@ export const AfterSalesWindowType = builder.objectRef<OrderTimeWindow>("AfterSal
 export const AfterSalesFeeType = builder.objectRef<AfterSalesFee>("AfterSalesFee").implement({
   description: "A fee of an after-sales option.",
   fields: (t) => ({
-    code: t.expose("code", { type: FeeCodeEnum, description: "The purpose of the fee." }),
+    code: t.expose("code", {
+      type: FeeCodeEnum,
+      description: "The purpose of the fee, for example restocking.",
+    }),
     amount: t.expose("amount", { type: MoneyRef, description: "The amount of the fee." }),
     basisPoints: t.exposeInt("basisPoints", {
       nullable: true,
-      description: "The fee in hundredths of a percent of the returned value; null for a fixed amount.",
+      description:
+        "The fee in hundredths of a percent of the value of the returned units; null if the fee is a fixed " +
+        "amount.",
     }),
     payer: t.expose("payer", { type: FeePayerEnum, description: "Who pays the fee." }),
   }),

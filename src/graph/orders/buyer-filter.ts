@@ -8,7 +8,7 @@ import {
   isOpaqueBuyerReference,
 } from "#commerce/orders/opaque-buyers.ts";
 import { createFailure, createFailureWithDetail } from "#foundation/failure.ts";
-import { getCallerKindOfViewer, type GraphqlContext, resolveMerchantId } from "#graph/context.ts";
+import { getCallerKindOfViewer, type GraphqlContext, resolveMerchantIdOfRequest } from "#graph/context.ts";
 
 type BuyerFilter = Pick<OrderFilter, "buyer" | "opaqueBuyer">;
 
@@ -35,7 +35,7 @@ export async function resolveOrderListBuyerFilter(
     return {
       buyer: { buyerReference: null, buyerSessionId: null },
       opaqueBuyer: await createOpaqueBuyerReferenceSqlCondition(context.db, {
-        merchantId: resolveMerchantId(context, merchantId),
+        merchantId: resolveMerchantIdOfRequest(context, merchantId),
         reference: requested,
       }),
     };

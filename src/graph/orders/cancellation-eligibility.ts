@@ -39,16 +39,23 @@ import { CancellationReasonEnum } from "./order-inputs.ts";
 const CancellationReason = builder.objectRef<CancellationObstacle>("CancellationReason").implement({
   description: "Why units cannot be canceled, or only with the merchant's approval.",
   fields: (t) => ({
-    code: t.expose("code", { type: CancellationObstacleEnum, description: "The reason as a code." }),
+    code: t.expose("code", {
+      type: CancellationObstacleEnum,
+      description:
+        "The reason why a request about an order is not possible, or only with the merchant's approval, as " +
+        "a code.",
+    }),
     message: t.exposeString("message", {
-      description: "The reason as a text for people to read, in the answer's language.",
+      description: "The reason as a text for people, in the language of the answer (`locale`).",
     }),
     blocking: t.exposeBoolean("blocking", {
-      description: "True if the reason rules the cancellation out; false if the merchant decides.",
+      description:
+        "Whether the reason rules the cancellation out; if false, the merchant decides about the " +
+        "cancellation.",
     }),
     data: t.field({
       type: "JSON",
-      description: "Further data about the reason. The fields depend on `code`.",
+      description: "Further data about the reason, as a JSON object. The fields depend on `code`.",
       resolve: ({ data }) => data,
     }),
   }),
@@ -60,7 +67,7 @@ const LineEligibility = builder.objectRef<OrderLineCancellationEligibility>("Can
     lineId: t.exposeID("lineId", { description: "The id of the order line, `oln_…`." }),
     decision: t.expose("decision", {
       type: EligibilityDecisionEnum,
-      description: "Whether units of the line can be canceled.",
+      description: "Whether the buyer can cancel units of the line.",
     }),
     cancelableQuantity: t.exposeInt("cancelableQuantity", {
       description: "The number of units that can be canceled; 0 if the cancellation is denied.",
@@ -78,26 +85,26 @@ const LineEligibility = builder.objectRef<OrderLineCancellationEligibility>("Can
 });
 
 const Choice = builder.objectRef<CancellationReasonOption>("CancellationReasonChoice").implement({
-  description: "A reason that can be given for a cancellation.",
+  description: "A reason that a caller can give for a cancellation.",
   fields: (t) => ({
     code: t.expose("code", {
       type: CancellationReasonEnum,
-      description: "The reason as a code, for the input of `orderCancel`.",
+      description: "The reason for a cancellation as a code, for the input of `orderCancel`.",
     }),
     label: t.exposeString("label", {
-      description: "The reason as a text for people to read, in the answer's language.",
+      description: "The reason as a text for people, in the language of the answer (`locale`).",
     }),
     actor: t.expose("actor", {
       type: CancellationActorEnum,
-      description: "The party that may give the reason.",
+      description: "The party that can choose the reason.",
     }),
   }),
 });
 
 const Deadline = builder.objectRef<OrderCancellationDeadline>("CancellationDeadline").implement({
   description:
-    "The end of the time in which the cancellation policy lets buyers cancel or, if the policy needs the " +
-    "merchant's approval, ask for the cancellation.",
+    "The end of the time in which buyers can cancel by the cancellation policy. If the policy needs the " +
+    "merchant's approval, the end of the time in which buyers can request a cancellation.",
   fields: (t) => ({
     at: t.expose("at", {
       type: "DateTime",
@@ -109,13 +116,14 @@ const Deadline = builder.objectRef<OrderCancellationDeadline>("CancellationDeadl
     clock: t.expose("clock", {
       type: CancellationClockEnum,
       description:
-        "Whether the time to cancel ends a number of minutes after the order or when packing starts.",
+        "Whether the time to cancel ends a number of minutes after the order was placed, or when packing " +
+        "starts.",
     }),
     policyMinutes: t.exposeInt("policyMinutes", {
       nullable: true,
       description:
-        "The number of minutes after the order in which the policy allows cancellations; null if the " +
-        "policy allows them until packing starts.",
+        "The number of minutes after the order was placed in which the policy allows cancellations; null " +
+        "if the policy allows them until packing starts.",
     }),
   }),
 });
@@ -123,19 +131,22 @@ const Deadline = builder.objectRef<OrderCancellationDeadline>("CancellationDeadl
 const Fee = builder.objectRef<EstimatedCancellationRefund["fees"][number]>("CancellationFee").implement({
   description: "A fee for a cancellation.",
   fields: (t) => ({
-    code: t.expose("code", { type: FeeCodeEnum, description: "The purpose of the fee." }),
+    code: t.expose("code", {
+      type: FeeCodeEnum,
+      description: "The purpose of the fee, for example restocking.",
+    }),
     amount: t.expose("amount", { type: MoneyRef, description: "The amount of the fee." }),
   }),
 });
 
 const Refund = builder.objectRef<EstimatedCancellationRefund>("CancellationRefund").implement({
-  description: "The refund if all cancelable units are canceled.",
+  description: "The refund that the buyer would get if all cancelable units were canceled.",
   fields: (t) => ({
     estimated: t.expose("estimated", {
       type: MoneyRef,
       description:
-        "The estimated amount that is refunded, or that is never captured because it was only " +
-        "authorized.",
+        "The estimated amount that the buyer gets back: captured money that is refunded, or an authorized " +
+        "amount that is never captured.",
     }),
     method: t.expose("method", {
       type: CancellationMethodEnum,
@@ -144,7 +155,7 @@ const Refund = builder.objectRef<EstimatedCancellationRefund>("CancellationRefun
         "was never captured.",
     }),
     shippingRefunded: t.exposeBoolean("shippingRefunded", {
-      description: "True if the amount includes the shipping price.",
+      description: "Whether the refunded amount includes the shipping price.",
     }),
     fees: t.field({
       type: [Fee],
@@ -169,8 +180,8 @@ const Policy = builder.objectRef<CancellationEligibility["policy"]>("Cancellatio
     }),
     summary: t.exposeString("summary", {
       description:
-        "The merchant's summary of the policy in the answer's language, as of the purchase. If the merchant " +
-        "has none in this language, a description of the policy's rules.",
+        "The merchant's summary of the policy as of the time of purchase, in the language of the answer. " +
+        "If the merchant has no summary in this language, a description of the policy's rules.",
     }),
   }),
 });
@@ -184,7 +195,7 @@ const Eligibility = builder
     fields: (t) => ({
       orderId: t.exposeID("orderId", { description: "The id of the order, `ord_…`." }),
       orderVersion: t.exposeInt("orderVersion", {
-        description: "The version of the order for which the answer was computed.",
+        description: "The version of the order from which the answer was computed.",
       }),
       locale: t.expose("locale", {
         type: "LocaleCode",
@@ -194,16 +205,17 @@ const Eligibility = builder
       }),
       action: t.expose("action", {
         type: CancellationActionEnum,
-        description: "The action that the answer is about; always CANCEL.",
+        description: "The action of the buyer that the answer is about; always CANCEL.",
       }),
       decision: t.expose("decision", {
         type: EligibilityDecisionEnum,
         description:
-          "The decision for the order: the decision of the line that is most favourable to the buyer.",
+          "Whether the buyer can cancel: the decision of the order line that is most favourable to the " +
+          "buyer.",
       }),
       scope: t.expose("scope", {
         type: CancellationScopeEnum,
-        description: "How much of the order the decision applies to.",
+        description: "Whether the whole order, only some of its units, or nothing can be canceled.",
       }),
       reasons: t.field({
         type: [CancellationReason],
@@ -220,7 +232,8 @@ const Eligibility = builder
       }),
       allowedReasonCodes: t.field({
         type: [Choice],
-        description: "The reasons that can be given; empty if the cancellation is denied.",
+        description:
+          "The reasons that a caller can give for a cancellation; empty if the cancellation is denied.",
         complexity: { multiplier: 5 },
         resolve: ({ allowedReasonCodes }) => [...allowedReasonCodes],
       }),
@@ -228,8 +241,8 @@ const Eligibility = builder
         type: Deadline,
         nullable: true,
         description:
-          "The end of the time in which the policy allows cancellations; null if the policy allows none, or " +
-          "if the cancellation is denied for another reason than a missed deadline.",
+          "The end of the time in which the policy allows cancellations. Null if the policy allows no " +
+          "cancellations, or if the cancellation is denied for another reason than a missed deadline.",
       }),
       refund: t.expose("refund", {
         type: Refund,
@@ -243,7 +256,7 @@ const Eligibility = builder
 builder.objectFields(Eligibility, (t) => ({
   consequences: t.field({
     type: [ConsequenceEnum],
-    description: "The consequences of the cancellation.",
+    description: "The consequences that a cancellation of all cancelable units would have.",
     complexity: { multiplier: 1 },
     resolve: ({ consequences }) => [...consequences],
   }),
@@ -260,14 +273,16 @@ builder.objectFields(Eligibility, (t) => ({
   evaluatedAt: t.expose("evaluatedAt", { type: "DateTime", description: "When the answer was computed." }),
   validUntil: t.expose("validUntil", {
     type: "DateTime",
-    description: "Until when the answer stays the same if the order does not change; at most 15 minutes.",
+    description:
+      "The time until which the answer stays the same if the order does not change; at most 15 minutes " +
+      "from now.",
   }),
 }));
 
 builder.objectFields(OrderRef, (t) => ({
   cancellationEligibility: t.field({
     type: Eligibility,
-    description: "Whether the buyer can cancel the order or some of its units now.",
+    description: "Whether the buyer can cancel the order or some of its units at present.",
     args: { languages: t.arg(answerLanguagesArgument) },
     resolve: ({ stored }, { languages }, context) =>
       translateCancellationEligibility(

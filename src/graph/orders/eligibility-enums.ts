@@ -19,8 +19,8 @@ import { defineGraphqlEnum } from "#graph/builder.ts";
 export const answerLanguagesArgument = {
   type: ["LocaleCode"] satisfies ["LocaleCode"],
   description:
-    "The preferred languages of the answer's texts, best first; defaults to those in the Accept-Language " +
-    "header.",
+    "The preferred languages of the answer's texts, best first; by default the languages in the " +
+    "Accept-Language header.",
 };
 
 /**
@@ -42,15 +42,15 @@ function describeObstacles<Texts extends Readonly<Record<string, string>>>(
 export const EligibilityDecisionEnum = defineGraphqlEnum<EligibilityDecision>("EligibilityDecision", {
   description: "Whether the buyer can make a request about an order, for example cancel or return units.",
   values: {
-    allowed: "The request is carried out at once.",
+    allowed: "The request is approved at once.",
     request_required: "The buyer can make the request, and the merchant decides about it.",
-    denied: "The request would be refused.",
+    denied: "The service refuses the request.",
   },
 });
 
 export const CancellationActionEnum = defineGraphqlEnum<"cancel">("EligibilityAction", {
-  description: "The action that the buyer may or may not take with an order.",
-  values: { cancel: "Canceling units before they are shipped." },
+  description: "An action of a buyer on an order, of which the service says whether the action is possible.",
+  values: { cancel: "The buyer cancels units of an order before they are shipped." },
 });
 
 export const CancellationScopeEnum = defineGraphqlEnum<CancellationEligibility["scope"]>(
@@ -58,9 +58,9 @@ export const CancellationScopeEnum = defineGraphqlEnum<CancellationEligibility["
   {
     description: "How much of an order can be canceled.",
     values: {
-      order: "The whole order.",
-      lines: "Some lines or units of the order.",
-      none: "No unit of the order.",
+      order: "The whole order can be canceled.",
+      lines: "Some lines or units of the order can be canceled.",
+      none: "No unit of the order can be canceled.",
     },
   },
 );
@@ -82,8 +82,8 @@ export const AfterSalesObstacleEnum = defineGraphqlEnum<AfterSalesObstacleCode>(
 });
 
 export const CancellationActorEnum = defineGraphqlEnum<"buyer" | "merchant">("CancellationReasonActor", {
-  description: "The party that may give a cancellation reason.",
-  values: { buyer: "The buyer.", merchant: "The merchant." },
+  description: "The party that can choose a reason for a cancellation.",
+  values: { buyer: "Buyers can choose the reason.", merchant: "The merchant's staff can choose the reason." },
 });
 
 export const CancellationClockEnum = defineGraphqlEnum<"placed" | "packing_started">("CancellationClock", {
@@ -125,17 +125,17 @@ export const ConsequenceEnum = defineGraphqlEnum<OrderCancellationConsequence>("
     promotion_use_restored: "The order's promotions count as not used, so that the buyer can use them again.",
     order_canceled: "The whole order is canceled.",
     minimum_order_not_met_after_cancel:
-      "The units that are not canceled no longer meet the minimum of one of the order's promotions. " +
-      "The promotion stays nevertheless.",
+      "The remaining units no longer reach the minimum that one of the order's promotions requires. The " +
+      "order keeps the promotion nevertheless.",
   },
 });
 
 export const AlternativeEnum = defineGraphqlEnum<OrderCancellationAlternative>("CancellationAlternative", {
   description: "What a buyer can do instead of canceling.",
   values: {
-    return: "Return units after their delivery.",
-    withdrawal: "Withdraw from the purchase under consumer law.",
-    contact_merchant: "Contact the merchant.",
+    return: "The buyer can return units after their delivery.",
+    withdrawal: "The buyer can withdraw from the purchase under consumer law.",
+    contact_merchant: "The buyer can contact the merchant.",
   },
 });
 
@@ -149,7 +149,10 @@ export const FeeCodeEnum = defineGraphqlEnum<"restocking" | "return_shipping">("
 
 export const FeePayerEnum = defineGraphqlEnum<"buyer" | "merchant">("EligibilityFeePayer", {
   description: "Who pays the fee of an after-sales option.",
-  values: { buyer: "The buyer pays the fee, which is deducted from the refund.", merchant: "The merchant." },
+  values: {
+    buyer: "The buyer pays the fee, which is deducted from the refund.",
+    merchant: "The merchant pays the fee.",
+  },
 });
 
 export const WindowClockEnum = defineGraphqlEnum<TimeWindowStartEvent>("EligibilityClock", {
@@ -165,8 +168,8 @@ export const WindowClockEnum = defineGraphqlEnum<TimeWindowStartEvent>("Eligibil
 
 export const ReturnReasonEnum = defineGraphqlEnum<ReturnReason>("ReturnReason", {
   description:
-    "The reason of a buyer's after-sales request. A reason that is the merchant's fault costs the buyer " +
-    "nothing and has the time window of the statutory guarantee.",
+    "The reason of a buyer's after-sales request. If the reason is the merchant's fault, the request costs " +
+    "the buyer nothing and is possible as long as the statutory guarantee lasts.",
   values: {
     size_too_small: "The size of the product is too small for the buyer.",
     size_too_large: "The size of the product is too large for the buyer.",
@@ -182,6 +185,6 @@ export const ReturnReasonEnum = defineGraphqlEnum<ReturnReason>("ReturnReason", 
     not_received: "The product did not arrive; the merchant's fault.",
     better_price: "The buyer found a better price elsewhere.",
     ordered_by_mistake: "The buyer ordered by mistake.",
-    other: "Another reason.",
+    other: "A reason that no other value of this enum names.",
   },
 });

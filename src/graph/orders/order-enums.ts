@@ -15,12 +15,12 @@ import type {
 import { defineGraphqlEnum } from "#graph/builder.ts";
 
 export const OrderStatusEnum = defineGraphqlEnum<OrderStatus>("OrderStatus", {
-  description: "The status of an order.",
+  description: "The status of an order, from its placing to its completion or cancellation.",
   values: {
     pending: "The order was placed, and the merchant has not confirmed it yet.",
     confirmed: "The merchant has confirmed the order.",
     on_hold: "The merchant has put the order on hold.",
-    completed: "The order is paid, and nothing is left to be sent.",
+    completed: "The order is paid, all units that need delivery are delivered, and no return is open.",
     canceled: "The whole order was canceled.",
   },
 });
@@ -36,7 +36,7 @@ export const OrderPaymentStatusEnum = defineGraphqlEnum<OrderPaymentStatus>("Ord
     partially_refunded: "A part of the captured amount was refunded.",
     refunded: "The whole captured amount was refunded.",
     voided: "The payment's authorization was voided before any amount was captured.",
-    failed: "The payment failed.",
+    failed: "The payment of the order failed.",
     disputed: "The buyer's bank disputes the payment.",
   },
 });
@@ -46,13 +46,13 @@ export const OrderFulfillmentStatusEnum = defineGraphqlEnum<OrderFulfillmentStat
   {
     description: "The status of an order's delivery, computed from its lines and fulfillments.",
     values: {
-      unfulfilled: "No fulfillment was started.",
-      in_progress: "A fulfillment is being prepared.",
+      unfulfilled: "No fulfillment of the order was started.",
+      in_progress: "A fulfillment of the order is being prepared.",
       partially_shipped: "A part of the order was shipped.",
       shipped: "The whole order was shipped.",
       partially_delivered: "A part of the order was delivered.",
       delivered: "The whole order was delivered.",
-      canceled: "All units were canceled before they were shipped.",
+      canceled: "All units of the order were canceled before they were shipped.",
       not_required: "No unit of the order needs to be shipped.",
     },
   },
@@ -70,10 +70,12 @@ export const OrderReturnStatusEnum = defineGraphqlEnum<OrderReturnStatus>("Order
 });
 
 export const FulfillmentStatusEnum = defineGraphqlEnum<FulfillmentStatus>("FulfillmentStatus", {
-  description: "The status of a fulfillment.",
+  description: "The status of a fulfillment, from its creation to its delivery, return or cancellation.",
   values: {
     pending: "The fulfillment was created, and packing has not started.",
-    packing: "The fulfillment is being packed. From now on, a cancellation needs the merchant's approval.",
+    packing:
+      "The fulfillment is being packed. After packing has started, a cancellation needs the merchant's " +
+      "approval.",
     ready_for_pickup: "The buyer can pick the fulfillment up.",
     shipped: "The fulfillment was handed over to the carrier.",
     in_transit: "The fulfillment is in transit.",
@@ -95,7 +97,8 @@ export const FulfillmentTypeEnum = defineGraphqlEnum<OrderFulfillment["type"]>("
 });
 
 export const PaymentStatusEnum = defineGraphqlEnum<PaymentStatus>("PaymentStatus", {
-  description: "The status of a payment.",
+  description:
+    "The status of a payment, from the request to the payment provider to its capture, refund or failure.",
   values: {
     pending: "The payment provider has not answered yet.",
     authorized: "The amount to pay is authorized and not captured yet.",
@@ -108,7 +111,7 @@ export const PaymentStatusEnum = defineGraphqlEnum<PaymentStatus>("PaymentStatus
 });
 
 export const RefundStatusEnum = defineGraphqlEnum<RefundStatus>("RefundStatus", {
-  description: "The status of a refund.",
+  description: "Whether the payment provider has answered a refund, and how.",
   values: {
     pending: "The refund was requested from the payment provider, which has not answered yet.",
     succeeded: "The payment provider has accepted the refund.",
@@ -117,7 +120,7 @@ export const RefundStatusEnum = defineGraphqlEnum<RefundStatus>("RefundStatus", 
 });
 
 export const ReturnStatusEnum = defineGraphqlEnum<ReturnStatus>("ReturnStatus", {
-  description: "The status of a return.",
+  description: "The status of a return, from the buyer's request to its settlement, refusal or cancellation.",
   values: {
     requested: "The buyer has requested the return.",
     approved: "The merchant has approved the return.",
@@ -131,7 +134,7 @@ export const ReturnStatusEnum = defineGraphqlEnum<ReturnStatus>("ReturnStatus", 
 });
 
 export const ReturnKindEnum = defineGraphqlEnum<ReturnKind>("ReturnKind", {
-  description: "The purpose of a return.",
+  description: "What a buyer requests with a return, for example a refund, an exchange or a repair.",
   values: {
     return_refund: "The units are sent back and refunded.",
     exchange: "The units are sent back and exchanged for other units.",
@@ -166,9 +169,9 @@ export const ReturnSettlementEnum = defineGraphqlEnum<NonNullable<OrderReturn["s
 export const OrderActorEnum = defineGraphqlEnum<OrderActor>("OrderActor", {
   description: "Who made a change of an order.",
   values: {
-    buyer: "The buyer.",
-    merchant: "The merchant's staff.",
-    system: "The service itself, after a deadline or an answer of the payment provider.",
+    buyer: "The buyer made the change.",
+    merchant: "The merchant's staff made the change.",
+    system: "The service itself made the change, after a deadline or an answer of the payment provider.",
   },
 });
 

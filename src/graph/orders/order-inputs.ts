@@ -9,8 +9,8 @@ import type {
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 
 export const orderVersionDescription =
-  "The version of the order that the caller has seen. If the order has another version now, " +
-  "nothing is changed and the error is version_conflict (409).";
+  "The version of the order that the caller last read. If the order has another version now, nothing is " +
+  "changed and the error is version_conflict (409).";
 
 export const CancellationReasonEnum = defineGraphqlEnum<CancellationReason>("OrderCancellationReason", {
   description: "The reason for canceling an order or some of its units.",
@@ -24,7 +24,7 @@ export const CancellationReasonEnum = defineGraphqlEnum<CancellationReason>("Ord
     fraud_suspected: "The merchant suspects fraud. Only the merchant may give this reason.",
     price_error: "The price was wrong. Only the merchant may give this reason.",
     buyer_unreachable: "The buyer cannot be reached. Only the merchant may give this reason.",
-    other: "Another reason.",
+    other: "A reason that no other value of this enum names.",
   },
 });
 
@@ -36,7 +36,7 @@ const refundReasonDescriptions = {
   price_adjustment: "The price was reduced after the purchase.",
   duplicate: "The order or payment was made twice.",
   fraudulent: "The payment was fraudulent.",
-  other: "Another reason.",
+  other: "A reason that no other value of this enum names.",
 };
 
 const RefundReasonEnum = defineGraphqlEnum<RefundReason>("RefundReason", {
@@ -57,15 +57,15 @@ export const RefundCauseEnum = defineGraphqlEnum<RefundCause>("RefundCause", {
 });
 
 const DisputeReasonEnum = defineGraphqlEnum<PaymentDisputeReasonCode>("PaymentDisputeReason", {
-  description: "The reason for which the buyer's bank disputes a payment.",
+  description: "The reason for which the buyer's bank disputes a payment, as the bank reports it.",
   values: {
-    fraudulent: "The buyer did not make the payment.",
-    unrecognized: "The buyer does not recognize the payment.",
+    fraudulent: "The buyer says that another person made the payment.",
+    unrecognized: "The buyer says that the payment is unknown to the buyer.",
     not_received: "The goods did not arrive.",
-    not_as_described: "The goods differ from their description.",
-    duplicate: "The payment was made twice.",
-    canceled: "The order was canceled and not refunded.",
-    other: "Another reason.",
+    not_as_described: "The buyer says that the goods differ from their description.",
+    duplicate: "The buyer says that the payment was made twice.",
+    canceled: "The buyer says that the order was canceled and not refunded.",
+    other: "A reason that no other value of this enum names.",
   },
 });
 
@@ -91,12 +91,12 @@ export const OrderAmountInput = builder.inputType("OrderAmountInput", {
     amountMinor: t.field({
       type: "MinorUnits",
       required: true,
-      description: "The amount in the currency's minor unit, 1 or more.",
+      description: "The amount in minor units of the currency, 1 or more.",
     }),
     currency: t.field({
       type: "CurrencyCode",
       required: true,
-      description: "The currency; must be that of the order.",
+      description: "The currency of the amount; must be the currency of the order.",
     }),
   }),
 });
@@ -107,23 +107,23 @@ export const OrderCancelInputType = builder.inputType("OrderCancelInput", {
     lines: t.field({
       type: [OrderLineQuantityInput],
       description:
-        "The lines and quantities to cancel, 1 to 200 lines. If left out, all units that can be " +
-        "canceled are canceled. A buyer's input may not mix units that are canceled at once with " +
-        "units that need the merchant's approval.",
+        "The lines and quantities to cancel, 1 to 200 lines. If left out, all units that can be canceled " +
+        "are canceled. A buyer may not combine units that are canceled at once with units whose " +
+        "cancellation needs the merchant's approval.",
     }),
     reason: t.field({
       type: CancellationReasonEnum,
       required: true,
       description:
-        "The reason for the cancellation. Buyers may not give a reason that only the merchant may " +
-        "give. The reason is shown in `cancellation` or `cancellationRequest` of the order, and in " +
-        "the refund of the cancellation.",
+        "The reason for the cancellation. Some reasons may only be given by the merchant. The order shows " +
+        "the reason in `cancellation` or `cancellationRequest`, and the refund of the cancellation shows " +
+        "it too.",
     }),
     note: t.string({
       description:
-        `The reason in words, at most ${noteLengthMax} characters, line breaks included. The merchant's ` +
-        "staff can read the note. The buyer's frontend can read the note in a cancellation request and " +
-        "in a refund. Events do not contain the note.",
+        `The reason for the cancellation in words, at most ${noteLengthMax} characters, line breaks ` +
+        "included. The merchant's staff can read the note. The buyer's frontend can read the note in a " +
+        "cancellation request and in a refund. Events do not contain the note.",
     }),
     expectedVersion: t.int({ description: orderVersionDescription }),
   }),
@@ -140,22 +140,26 @@ export const PaymentCaptureInput = builder.inputType("PaymentCaptureInput", {
     amount: t.field({
       type: OrderAmountInput,
       description:
-        "The amount to capture. If left out, the authorized amount is captured, as far as the buyer " +
-        "still owes it.",
+        "The amount to capture. If left out, the service captures the authorized amount, but no more than " +
+        "the buyer still owes.",
     }),
     expectedVersion: t.int({ description: orderVersionDescription }),
   }),
 });
 
 export const PaymentVoidInput = builder.inputType("PaymentVoidInput", {
-  description: "The authorization to void.",
+  description: "The payment whose authorization is voided, with the expected version of its order.",
   fields: (t) => ({ expectedVersion: t.int({ description: orderVersionDescription }) }),
 });
 
 export const DisputeOpenInputType = builder.inputType("PaymentDisputeOpenInput", {
-  description: "The dispute that the buyer's bank has opened.",
+  description: "The dispute that the buyer's bank has opened about a payment.",
   fields: (t) => ({
-    reason: t.field({ type: DisputeReasonEnum, required: true, description: "The reason for the dispute." }),
+    reason: t.field({
+      type: DisputeReasonEnum,
+      required: true,
+      description: "The reason for which the buyer's bank disputes the payment.",
+    }),
     expectedVersion: t.int({ description: orderVersionDescription }),
   }),
 });
@@ -174,18 +178,18 @@ export const DisputeCloseInputType = builder.inputType("PaymentDisputeCloseInput
 
 export const RefundCreateInputType = builder.inputType("RefundCreateInput", {
   description:
-    "The refund to create. Its amount is the sum of `lines`, `shipping` and `amount`, of which at " +
-    "least one is required.",
+    "The units, shipping or additional amount to refund. At least one of `lines`, `shipping` and `amount` " +
+    "is required; the refunded amount is their sum.",
   fields: (t) => ({
     lines: t.field({
       type: [OrderLineQuantityInput],
       description:
-        "Units to refund, 1 to 200 lines: shipped units that were not returned. The refund is the " +
-        "price of the units less their share of the discounts, with their share of the tax.",
+        "The units to refund, in 1 to 200 order lines: shipped units that were not returned. Refunded are " +
+        "the prices of the units less their share of the discounts, with their share of the tax.",
     }),
     shipping: t.boolean({
       description:
-        "True to refund the part of the shipping price that was not refunded before; false by default.",
+        "Whether to refund the part of the shipping price that was not refunded before; false by default.",
     }),
     amount: t.field({
       type: OrderAmountInput,
@@ -195,12 +199,14 @@ export const RefundCreateInputType = builder.inputType("RefundCreateInput", {
       type: RefundReasonEnum,
       required: true,
       description:
-        "The reason for the refund, visible to all callers that can read the refund, and in its event.",
+        "The reason for the refund. Every caller that can read the refund can read the reason, and the " +
+        "refund's event contains it.",
     }),
     note: t.string({
       description:
-        `The reason in words, at most ${noteLengthMax} characters, line breaks included. The merchant's ` +
-        "staff and the buyer's frontend can read the note; analysts cannot, and events do not contain it.",
+        `The reason for the refund in words, at most ${noteLengthMax} characters, line breaks included. ` +
+        "The merchant's staff and the buyer's frontend can read the note; analysts cannot, and events do " +
+        "not contain the note.",
     }),
     expectedVersion: t.int({ description: orderVersionDescription }),
   }),

@@ -6,7 +6,7 @@ import { createFailureWithDetail } from "#foundation/failure.ts";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import {
   computeConnectionCost,
-  createConnectionTypeOptions,
+  createGraphqlConnectionTypeOptions,
   loadGraphqlConnection,
 } from "#graph/connections.ts";
 import { aggregateCost } from "#graph/limits.ts";
@@ -30,8 +30,10 @@ const OrderSortEnum = defineGraphqlEnum<OrderSort>("OrderSort", {
   values: {
     oldest_first: "The order that was placed first comes first.",
     newest_first: "The order that was placed last comes first.",
-    highest_total_first: "The order with the highest total comes first. Requires `currency`.",
-    lowest_total_first: "The order with the lowest total comes first. Requires `currency`.",
+    highest_total_first:
+      "The order with the highest total comes first. The query must also give the argument `currency`.",
+    lowest_total_first:
+      "The order with the lowest total comes first. The query must also give the argument `currency`.",
   },
 });
 
@@ -63,7 +65,7 @@ const filterArgs = builder.args((t) => ({
   }),
   number: t.string({
     description:
-      "Lists only the order with this order number, in capital or small letters. No two orders of a " +
+      "Lists only the order with this order number; upper and lower case are the same. No two orders of a " +
       "merchant have the same number.",
   }),
   market: t.string({
@@ -75,14 +77,14 @@ const filterArgs = builder.args((t) => ({
   totalMinorMin: t.field({
     type: "MinorUnits",
     description:
-      "Lists only orders whose total when they were placed is at least this amount, in minor units. Requires " +
-      "`currency`.",
+      "Lists only orders whose total was at least this amount when they were placed, in minor units. " +
+      "Requires the argument `currency`.",
   }),
   totalMinorMax: t.field({
     type: "MinorUnits",
     description:
-      "Lists only orders whose total when they were placed is at most this amount, in minor units. Requires " +
-      "`currency`.",
+      "Lists only orders whose total was at most this amount when they were placed, in minor units. " +
+      "Requires the argument `currency`.",
   }),
   placedFrom: t.field({
     type: "DateTime",
@@ -99,9 +101,9 @@ builder.queryFields((t) => ({
     {
       type: OrderRef,
       description:
-        "Lists orders, oldest first by default. A storefront can only list orders of its buyer: the buyer in " +
-        "X-Buyer-Reference, or the buyer of its buyer session, with the orders that the session placed as a " +
-        "guest.",
+        "Lists orders, oldest first by default. A storefront gets only orders of its buyer: the buyer of " +
+        "its buyer session, including the orders that the session placed as a guest, or the buyer in the " +
+        "header X-Buyer-Reference.",
       authScopes: { callers: ["storefront", ...merchantReaders] },
       complexity: computeConnectionCost,
       args: {
@@ -144,7 +146,7 @@ builder.queryFields((t) => ({
         };
       },
     },
-    ...createConnectionTypeOptions("Order", "orders", aggregateCost),
+    ...createGraphqlConnectionTypeOptions("Order", "orders", aggregateCost),
   ),
 }));
 

@@ -2,7 +2,7 @@
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import {
   confirmOrder,
-  holdOrder,
+  putOrderOnHold,
   holdReasonLengthMax,
   releaseOrderHold,
 } from "#commerce/orders/order-life.ts";
@@ -48,7 +48,9 @@ const OrderHoldInput = builder.inputType("OrderHoldInput", {
   fields: (t) => ({
     reason: t.string({
       required: true,
-      description: `The reason, visible to the merchant's staff only, 1 to ${holdReasonLengthMax} characters.`,
+      description:
+        `The reason for putting the order on hold, 1 to ${holdReasonLengthMax} characters. Only the ` +
+        "merchant's staff can read the reason.",
     }),
     expectedVersion: t.int({ description: orderVersionDescription }),
   }),
@@ -73,7 +75,7 @@ defineMutation({
   description: "Puts an order on hold: no new fulfillment can be created or shipped.",
   input: OrderHoldInput,
   type: OrderRef,
-  run: holdOrder,
+  run: putOrderOnHold,
   answer: answerOrder,
 });
 
@@ -185,8 +187,8 @@ defineMutation({
   ...fulfillmentMutationKind,
   name: "fulfillmentPack",
   description:
-    "Starts packing a fulfillment. Backordered units are taken from the stock now. From now on, a " +
-    "cancellation needs the merchant's approval.",
+    "Starts packing a fulfillment. Backordered units are taken from the stock at this moment. After " +
+    "packing has started, a cancellation needs the merchant's approval.",
   input: FulfillmentStepInput,
   type: FulfillmentRef,
   run: packFulfillment,
@@ -208,8 +210,8 @@ defineMutation({
   ...fulfillmentMutationKind,
   name: "fulfillmentTrack",
   description:
-    "Records the status that the carrier reports. Units that came back undelivered can be put into " +
-    "another fulfillment.",
+    "Records the status that a carrier or pickup store reports. Units that came back undelivered can be " +
+    "put into another fulfillment.",
   input: FulfillmentTrackInput,
   type: FulfillmentRef,
   run: recordFulfillmentTrackingStatus,
@@ -258,10 +260,10 @@ defineMutation({
   ...orderMutationKind,
   name: "orderCancel",
   description:
-    "Cancels an order or some of its units, by the same rules as `cancellationEligibility` (409 " +
-    "invalid_state names the reasons). If a buyer may only request the cancellation, a request is " +
-    "created that the merchant approves or declines. Captured money is refunded, and reserved stock is " +
-    "released.",
+    "Cancels an order or some of its units, by the same rules as `cancellationEligibility`. If the " +
+    "cancellation is not possible, the error 409 invalid_state names the reasons. If a buyer may only " +
+    "request the cancellation, the mutation creates a request, which the merchant approves or declines. " +
+    "Captured money is refunded, and reserved stock is released.",
   callers: frontendCallers,
   input: OrderCancelInputType,
   type: OrderRef,

@@ -11,7 +11,7 @@ import { builder } from "#graph/builder.ts";
 import {
   computeConnectionCost,
   type GraphqlConnectionPage,
-  createConnectionTypeOptions,
+  createGraphqlConnectionTypeOptions,
   loadGraphqlConnection,
 } from "#graph/connections.ts";
 import { aggregateCost } from "#graph/limits.ts";
@@ -57,7 +57,7 @@ builder.queryFields((t) => ({
           findWithoutOrder: findPaymentsWithoutOrder,
         }),
     },
-    ...createConnectionTypeOptions("Payment", "payments", aggregateCost),
+    ...createGraphqlConnectionTypeOptions("Payment", "payments", aggregateCost),
   ),
   refunds: t.connection(
     {
@@ -77,7 +77,7 @@ builder.queryFields((t) => ({
           findWithoutOrder: findRefundsWithoutOrder,
         }),
     },
-    ...createConnectionTypeOptions("Refund", "refunds", aggregateCost),
+    ...createGraphqlConnectionTypeOptions("Refund", "refunds", aggregateCost),
   ),
 }));
 
@@ -94,7 +94,7 @@ builder.queryFields((t) => ({
       },
       resolve: (_root, args, context) => loadParts(context, args, { part: "return", parts: "returns" }),
     },
-    ...createConnectionTypeOptions("Return", "returns", aggregateCost),
+    ...createGraphqlConnectionTypeOptions("Return", "returns", aggregateCost),
   ),
   fulfillments: t.connection(
     {
@@ -112,7 +112,7 @@ builder.queryFields((t) => ({
       resolve: (_root, args, context) =>
         loadParts(context, args, { part: "fulfillment", parts: "fulfillments" }),
     },
-    ...createConnectionTypeOptions("Fulfillment", "fulfillments", aggregateCost),
+    ...createGraphqlConnectionTypeOptions("Fulfillment", "fulfillments", aggregateCost),
   ),
   warranties: t.connection(
     {
@@ -129,7 +129,7 @@ builder.queryFields((t) => ({
       },
       resolve: (_root, args, context) => loadParts(context, args, { part: "warranty", parts: "warranties" }),
     },
-    ...createConnectionTypeOptions("WarrantyRegistration", "warranty registrations", aggregateCost),
+    ...createGraphqlConnectionTypeOptions("WarrantyRegistration", "warranty registrations", aggregateCost),
   ),
 }));
 

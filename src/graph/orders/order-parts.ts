@@ -44,8 +44,8 @@ FulfillmentRef.implement({
     returnId: t.exposeID("returnId", {
       nullable: true,
       description:
-        "The id of the return for which the fulfillment sends a replacement, `ret_…`; null if it sends " +
-        "ordered units.",
+        "The id of the return for which the fulfillment sends a replacement, `ret_…`; null if the " +
+        "fulfillment sends ordered units.",
     }),
     status: t.expose("status", {
       type: FulfillmentStatusEnum,
@@ -63,19 +63,19 @@ FulfillmentRef.implement({
     }),
     carrier: t.exposeString("carrier", {
       nullable: true,
-      description: "The name of the carrier; null if none is set.",
+      description: "The name of the carrier; null if no carrier is set.",
     }),
     trackingNumber: t.string({
       nullable: true,
       description:
-        "The carrier's tracking number; null if none is set. Null for analysts, because a carrier " +
-        "shows the buyer's destination for a tracking number.",
+        "The carrier's tracking number; null if no number is set. Always null for analysts, because a " +
+        "carrier shows the buyer's destination for a tracking number.",
       resolve: ({ trackingNumber }, _args, context) => hideFromAnalysts(trackingNumber, context),
     }),
     trackingUrl: t.field({
       type: "URL",
       nullable: true,
-      description: "The URL of the carrier's tracking page; null if none is set. Null for analysts.",
+      description: "The URL of the carrier's tracking page; null if no URL is set. Always null for analysts.",
       resolve: ({ trackingUrl }, _args, context) => hideFromAnalysts(trackingUrl, context),
     }),
   }),
@@ -90,7 +90,7 @@ builder.objectFields(FulfillmentRef, (t) => ({
   shippedAt: t.expose("shippedAt", {
     type: "DateTime",
     nullable: true,
-    description: "When the fulfillment was shipped; null if it has not been shipped.",
+    description: "When the fulfillment was shipped; null if the fulfillment has not been shipped.",
   }),
   estimatedDeliveryAt: t.expose("estimatedDeliveryAt", {
     type: "DateTime",
@@ -100,7 +100,7 @@ builder.objectFields(FulfillmentRef, (t) => ({
   deliveredAt: t.expose("deliveredAt", {
     type: "DateTime",
     nullable: true,
-    description: "When the fulfillment was delivered; null if it has not been delivered.",
+    description: "When the fulfillment was delivered; null if the fulfillment has not been delivered.",
   }),
   version: t.exposeInt("version", {
     description: "The version of the fulfillment, which rises by one with every change.",
@@ -110,13 +110,14 @@ builder.objectFields(FulfillmentRef, (t) => ({
 }));
 
 PaymentRef.implement({
-  description: "One attempt to pay a checkout session; belongs to an order if the order was placed with it.",
+  description:
+    "One attempt to pay a checkout session. If the attempt succeeds and the order is placed, the payment " +
+    "belongs to the order.",
   fields: (t) => ({
     id: t.exposeID("id", { description: "The id of the payment, `pay_…`." }),
     orderId: t.exposeID("orderId", {
       nullable: true,
-      description:
-        "The id of the paid order, `ord_…`; null if no order was placed with the payment, or not yet.",
+      description: "The id of the paid order, `ord_…`; null if the payment has placed no order (yet).",
     }),
     sessionId: t.exposeID("sessionId", { description: "The id of the checkout session, `chs_…`." }),
     status: t.expose("status", { type: PaymentStatusEnum, description: "The status of the payment." }),
@@ -149,7 +150,9 @@ PaymentRef.implement({
     }),
     disputeReason: t.exposeString("disputeReason", {
       nullable: true,
-      description: "The reason for the dispute, as a code; null without a dispute.",
+      description:
+        "The reason for which the buyer's bank disputes the payment, as a code; null if there is no open " +
+        "dispute.",
     }),
     version: t.exposeInt("version", {
       description: "The version of the payment, which rises by one with every change.",
@@ -172,7 +175,7 @@ const RefundLine = builder.objectRef<RefundView["lines"][number]>("RefundLine").
 });
 
 RefundRef.implement({
-  description: "Money that is returned to the buyer.",
+  description: "Money that the merchant returns to the buyer of an order.",
   fields: (t) => ({
     id: t.exposeID("id", { description: "The id of the refund, `rfd_…`." }),
     orderId: t.exposeID("orderId", {
@@ -183,22 +186,27 @@ RefundRef.implement({
     paymentId: t.exposeID("paymentId", { description: "The id of the refunded payment, `pay_…`." }),
     returnId: t.exposeID("returnId", {
       nullable: true,
-      description: "The id of the return that the refund settles, `ret_…`; null if there is none.",
+      description:
+        "The id of the return that the refund settles, `ret_…`; null if the refund settles no return.",
     }),
     status: t.expose("status", { type: RefundStatusEnum, description: "The status of the refund." }),
     amount: t.expose("amount", { type: MoneyRef, description: "The refunded amount." }),
-    reason: t.expose("reason", { type: RefundCauseEnum, description: "Why the refund was made." }),
+    reason: t.expose("reason", {
+      type: RefundCauseEnum,
+      description: "The reason for which the refund was made.",
+    }),
     note: t.string({
       nullable: true,
       description:
-        "The reason for the refund in words. Visible only to the merchant's staff; null for other callers.",
+        "The reason for the refund in words; null if none was given. Only the merchant's staff can read " +
+        "the note; null for other callers.",
       resolve: ({ note }, _args, context) => getValueIfCallerIsMerchantStaff(note, context),
     }),
     lines: t.field({
       type: [RefundLine],
       description:
-        "The refunded units by order line. The part of `amount` that is not for units refunds " +
-        "shipping or an agreed amount.",
+        "The refunded units, by order line. The rest of `amount` refunds shipping, or is an amount that " +
+        "the merchant agreed with the buyer.",
       complexity: { multiplier: 5 },
       resolve: ({ lines }) => [...lines],
     }),

@@ -17,15 +17,15 @@ export const OrderQuantities = builder
   .objectRef<OrderLineView["quantities"]>("OrderLineQuantities")
   .implement({
     description:
-      "The numbers of units of an order line by their state. `canceled` + `shipped` never exceeds " +
-      "`ordered`; `delivered` never exceeds `shipped`.",
+      "The numbers of units of an order line by their state. `canceled` + `shipped` is never more than " +
+      "`ordered`, and `delivered` is never more than `shipped`.",
     fields: (t) => ({
       ordered: t.exposeInt("ordered", { description: "The number of units that were ordered." }),
       canceled: t.exposeInt("canceled", { description: "The number of units that were canceled." }),
       allocated: t.exposeInt("allocated", {
         description:
-          "The number of units that were taken from the stock for the line; all other units wait for " +
-          "stock.",
+          "The number of units that were taken from the stock for the line; all other units of the line " +
+          "wait for stock.",
       }),
       shipped: t.exposeInt("shipped", { description: "The number of units that were shipped." }),
       delivered: t.exposeInt("delivered", { description: "The number of units that were delivered." }),
@@ -97,7 +97,7 @@ builder.objectFields(OrderLineType, (t) => ({
   tax: t.expose("tax", { type: MoneyRef, description: "The tax of the line." }),
   total: t.expose("total", {
     type: MoneyRef,
-    description: "`subtotal` − `discount`, plus `tax` if prices do not include tax.",
+    description: "The line's `subtotal` less `discount`, plus `tax` if the prices do not include tax.",
   }),
   refundable: t.expose("refundable", {
     type: MoneyRef,
@@ -119,7 +119,10 @@ builder.objectFields(OrderLineType, (t) => ({
 export const OrderTotalsType = builder.objectRef<OrderTotals>("OrderTotals").implement({
   description: "The totals of an order at the time of purchase, and its refunded and outstanding amounts.",
   fields: (t) => ({
-    subtotal: t.expose("subtotal", { type: MoneyRef, description: "The sum of the lines' subtotals." }),
+    subtotal: t.expose("subtotal", {
+      type: MoneyRef,
+      description: "The sum of the subtotals of all order lines.",
+    }),
     discount: t.expose("discount", {
       type: MoneyRef,
       description: "The sum of all discounts of the order, including discounts on shipping.",
@@ -132,15 +135,20 @@ export const OrderTotalsType = builder.objectRef<OrderTotals>("OrderTotals").imp
     tax: t.expose("tax", {
       type: MoneyRef,
       nullable: true,
-      description: "The tax of the order; null if there is none.",
+      description: "The tax of the order; null if no tax was computed for the order.",
     }),
-    taxIncluded: t.exposeBoolean("taxIncluded", { description: "True if prices include tax." }),
+    taxIncluded: t.exposeBoolean("taxIncluded", {
+      description: "Whether the prices of the order include tax.",
+    }),
     total: t.expose("total", {
       type: MoneyRef,
-      description: "`subtotal` − `discount` + `shipping`, plus `tax` if prices do not include tax.",
+      description:
+        "The order's `subtotal` less `discount`, plus `shipping`, plus `tax` if the prices do not include " +
+        "tax.",
     }),
     estimated: t.exposeBoolean("estimated", {
-      description: "Always false, because the amounts of an order are final.",
+      description:
+        "Whether the total may still change. Always false, because the amounts of an order are final.",
     }),
     refunded: t.expose("refunded", {
       type: MoneyRef,
@@ -148,7 +156,9 @@ export const OrderTotalsType = builder.objectRef<OrderTotals>("OrderTotals").imp
     }),
     outstanding: t.expose("outstanding", {
       type: MoneyRef,
-      description: "The amount that the buyer still owes. Negative if the merchant owes the buyer a refund.",
+      description:
+        "The amount that the buyer still owes for the order; negative if the merchant owes the buyer a " +
+        "refund.",
     }),
   }),
 });
@@ -172,13 +182,16 @@ export const OrderBuyer = builder.objectRef<OrderView["buyer"]>("OrderBuyer").im
   fields: (t) => ({
     reference: t.exposeString("reference", {
       description:
-        "An opaque id of the buyer, `byr_…`: the same for all orders of the buyer at this merchant. A " +
-        "guest has a different one for each order.",
+        "An opaque id of the buyer, `byr_…`, which is the same for all orders of the buyer at this " +
+        "merchant. A guest has a different id for each order.",
     }),
-    guest: t.exposeBoolean("guest", { description: "True if the buyer was not signed in." }),
+    guest: t.exposeBoolean("guest", {
+      description: "Whether the buyer was a guest, without a buyer reference.",
+    }),
     emailHint: t.exposeString("emailHint", {
       nullable: true,
-      description: "The masked e-mail address, `a•••@e•••.com`; null if there is none.",
+      description:
+        "The buyer's masked e-mail address, for example `a•••@e•••.com`; null if the order has none.",
     }),
   }),
 });
@@ -188,7 +201,9 @@ export const OrderPolicyType = builder.objectRef<OrderView["policies"][number]>(
     "A policy of the merchant as of the time of purchase. Later changes of the policy do not apply to " +
     "the order.",
   fields: (t) => ({
-    id: t.exposeID("id", { description: "The id of this copy of the policy, `pol_…`." }),
+    id: t.exposeID("id", {
+      description: "The id of the copy of the policy, `pol_…`. The copy never changes.",
+    }),
     type: t.expose("type", {
       type: PolicyTypeEnum,
       description: "What the policy regulates: cancellations, returns, withdrawals or the warranty.",
@@ -196,7 +211,7 @@ export const OrderPolicyType = builder.objectRef<OrderView["policies"][number]>(
     summary: t.exposeString("summary", { description: "The summary of the policy in the order's locale." }),
     capturedAt: t.expose("capturedAt", {
       type: "DateTime",
-      description: "When this copy of the policy was made.",
+      description: "When the copy of the policy was made.",
     }),
   }),
 });
@@ -211,11 +226,14 @@ export const OrderCancellation = builder.objectRef<OrderCancellationRecord>("Ord
     note: t.string({
       nullable: true,
       description:
-        "The reason for the cancellation in words. Visible only to the merchant's staff; null for " +
-        "other callers.",
+        "The reason for the cancellation in words; null if none was given. Only the merchant's staff can " +
+        "read the note; null for other callers.",
       resolve: ({ note }, _args, context) => getValueIfCallerIsMerchantStaff(note, context),
     }),
-    actor: t.expose("actor", { type: OrderActorEnum, description: "Who canceled the order." }),
+    actor: t.expose("actor", {
+      type: OrderActorEnum,
+      description: "The party that canceled the order: the buyer, the merchant's staff or the service.",
+    }),
     at: t.expose("at", { type: "DateTime", description: "When the order was canceled." }),
   }),
 });
@@ -255,20 +273,23 @@ export const OrderTimelineEntry = builder
       type: t.exposeString("type", {
         description: "The type of the event, for example `fulfillment_shipped`.",
       }),
-      actor: t.expose("actor", { type: OrderActorEnum, description: "Who caused the event." }),
+      actor: t.expose("actor", {
+        type: OrderActorEnum,
+        description: "The party that caused the event: the buyer, the merchant's staff or the service.",
+      }),
     }),
   });
 
 export const OrderLinks = builder.objectRef<OrderView["links"]>("OrderLinks").implement({
-  description: "URLs of further REST operations for the order.",
+  description: "The URLs of further REST operations for the order.",
   fields: (t) => ({
     cancellationEligibility: t.expose("cancellationEligibility", {
       type: "URL",
-      description: "The URL that returns whether the order can be canceled.",
+      description: "The URL of the REST operation that returns whether the order can be canceled.",
     }),
     afterSalesEligibility: t.expose("afterSalesEligibility", {
       type: "URL",
-      description: "The URL that returns the after-sales options of the order.",
+      description: "The URL of the REST operation that returns the after-sales options of the order.",
     }),
   }),
 });

@@ -51,8 +51,9 @@ builder.queryFields((t) => ({
     type: OrderRef,
     nullable: true,
     description:
-      "Returns an order by its id; null if there is none (over REST: 404). A storefront can only read " +
-      "orders of its buyer: the buyer of its buyer session, or the buyer in X-Buyer-Reference.",
+      "Returns an order by its id; null if there is no such order (over REST: 404). A storefront can read " +
+      "only orders of its buyer: the buyer of its buyer session, or the buyer in the header " +
+      "X-Buyer-Reference.",
     authScopes: { callers: [...integratorCallers, "storefront", "buyer", "system", ...merchantReaders] },
     complexity: aggregateCost,
     args: { id: t.arg.id({ required: true, description: "The id of the order, `ord_…`." }) },
@@ -69,7 +70,7 @@ builder.queryFields((t) => ({
   fulfillment: t.field({
     type: FulfillmentRef,
     nullable: true,
-    description: "Returns a fulfillment by its id; null if there is none.",
+    description: "Returns a fulfillment by its id; null if there is no such fulfillment.",
     authScopes: { callers: partReaders },
     args: { id: t.arg.id({ required: true, description: "The id of the fulfillment, `ful_…`." }) },
     resolve: (_root, { id }, context) =>
@@ -80,7 +81,7 @@ builder.queryFields((t) => ({
     nullable: true,
     description:
       "Returns a payment by its id, including payments of checkouts that placed no order; null if there is " +
-      "none.",
+      "no such payment.",
     authScopes: { callers: partReaders },
     args: { id: t.arg.id({ required: true, description: "The id of the payment, `pay_…`." }) },
     resolve: (_root, { id }, context) =>
@@ -94,7 +95,7 @@ builder.queryFields((t) => ({
   refund: t.field({
     type: RefundRef,
     nullable: true,
-    description: "Returns a refund by its id; null if there is none.",
+    description: "Returns a refund by its id; null if there is no such refund.",
     authScopes: { callers: partReaders },
     args: { id: t.arg.id({ required: true, description: "The id of the refund, `rfd_…`." }) },
     resolve: (_root, { id }, context) =>
@@ -103,7 +104,7 @@ builder.queryFields((t) => ({
   return: t.field({
     type: ReturnRef,
     nullable: true,
-    description: "Returns a return by its id; null if there is none.",
+    description: "Returns a return by its id; null if there is no such return.",
     authScopes: { callers: partReaders },
     args: { id: t.arg.id({ required: true, description: "The id of the return, `ret_…`." }) },
     resolve: (_root, { id }, context) => findPart(context, { part: "return", parts: "returns", id }),
@@ -111,7 +112,7 @@ builder.queryFields((t) => ({
   warranty: t.field({
     type: WarrantyRef,
     nullable: true,
-    description: "Returns a warranty registration by its id; null if there is none.",
+    description: "Returns a warranty registration by its id; null if there is no such registration.",
     authScopes: { callers: partReaders },
     args: { id: t.arg.id({ required: true, description: "The id of the warranty registration, `wty_…`." }) },
     resolve: (_root, { id }, context) => findPart(context, { part: "warranty", parts: "warranties", id }),

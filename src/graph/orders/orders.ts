@@ -46,7 +46,8 @@ OrderRef.implement({
     id: t.exposeID("id", { description: "The id of the order, `ord_…`." }),
     number: t.exposeString("number", {
       description:
-        "The order number for people, at most 20 characters. It does not reveal how many orders there are.",
+        "The order number for people, at most 20 characters. The number does not reveal how many orders " +
+        "there are.",
     }),
     version: t.exposeInt("version", {
       description:
@@ -67,7 +68,7 @@ OrderRef.implement({
     }),
     merchant: t.expose("merchant", {
       type: MerchantSummaryRef,
-      description: "The merchant that sold the order.",
+      description: "The merchant that sold the items of the order.",
     }),
     market: t.expose("market", {
       type: "CountryCode",
@@ -131,7 +132,9 @@ builder.objectFields(OrderRef, (t) => ({
   buyer: t.expose("buyer", { type: OrderBuyer, description: "The buyer of the order." }),
   buyerReference: t.string({
     nullable: true,
-    description: "The frontend's own stable id of the buyer; null for a guest. Analysts always get null.",
+    description:
+      "The id that the frontend itself gives to the buyer and never changes; null for a guest. Analysts " +
+      "always get null.",
     resolve: ({ stored }, _args, context) => hideFromAnalysts(stored.buyerReference, context),
   }),
   deliveryAddress: t.expose("deliveryAddress", {
@@ -148,7 +151,7 @@ builder.objectFields(OrderRef, (t) => ({
   }),
   policies: t.field({
     type: [OrderPolicyType],
-    description: "The policies that apply to the order.",
+    description: "The merchant's policies that apply to the order, as of the time of purchase.",
     complexity: { multiplier: 4 },
     resolve: ({ policies }) => [...policies],
   }),
@@ -164,20 +167,20 @@ builder.objectFields(OrderRef, (t) => ({
   cancellation: t.field({
     type: OrderCancellation,
     nullable: true,
-    description: "The cancellation of the whole order; null if it was not canceled.",
+    description: "The cancellation of the whole order; null if the order was not canceled as a whole.",
     resolve: ({ stored }) => stored.cancellation,
   }),
   cancellationRequest: t.field({
     type: OrderCancellationRequest,
     nullable: true,
-    description: "The cancellation request that waits for the merchant's decision; null if there is none.",
+    description: "The cancellation request that waits for the merchant's decision; null if no request waits.",
     resolve: ({ stored }) => stored.cancellationRequest,
   }),
   holdReason: t.string({
     nullable: true,
     description:
-      "Why the order is on hold; null if the order is not on hold. Visible only to the merchant's " +
-      "staff; null for other callers.",
+      "The reason for which the order is on hold; null if the order is not on hold. Only the merchant's " +
+      "staff can read the reason; null for other callers.",
     resolve: ({ stored }, _args, context) => getValueIfCallerIsMerchantStaff(stored.holdReason, context),
   }),
   timeline: t.field({
@@ -188,7 +191,7 @@ builder.objectFields(OrderRef, (t) => ({
   }),
   links: t.expose("links", {
     type: OrderLinks,
-    description: "URLs of further REST operations for the order.",
+    description: "The URLs of further REST operations for the order.",
   }),
   placedAt: t.expose("placedAt", { type: "DateTime", description: "When the order was placed." }),
   updatedAt: t.expose("updatedAt", { type: "DateTime", description: "When the order last changed." }),
@@ -276,8 +279,8 @@ builder.objectFields(OrderRef, (t) => ({
     type: PostalAddressType,
     nullable: true,
     description:
-      "The complete delivery address; null if there is none or it was erased. Visible only to the " +
-      "merchant's staff; null for other callers.",
+      "The complete delivery address; null if the order has none or the address was erased. Only the " +
+      "merchant's staff can read the address; null for other callers.",
     resolve: async ({ stored: { address } }, _args, context) => {
       const opened = await openForStaff(context, address?.id);
       return opened?.kind === "address" ? opened.address : null;
@@ -287,8 +290,8 @@ builder.objectFields(OrderRef, (t) => ({
     type: "EmailAddress",
     nullable: true,
     description:
-      "The buyer's e-mail address; null if there is none or it was erased. Visible only to the " +
-      "merchant's staff; null for other callers.",
+      "The buyer's e-mail address; null if the order has none or the address was erased. Only the " +
+      "merchant's staff can read the address; null for other callers.",
     resolve: async ({ stored: { buyerEmail } }, _args, context) => {
       const opened = await openForStaff(context, buyerEmail?.id);
       return opened?.kind === "buyer_email" ? opened.email : null;

@@ -51,8 +51,8 @@ defineMutation({
   ...paymentMutationKind,
   name: "paymentCapture",
   description:
-    "Captures an authorized payment, at most the amount that is still owed. The payment provider answers " +
-    "later; the event `payment.captured` reports the capture.",
+    "Captures an authorized payment, up to the amount that the buyer still owes. The payment provider " +
+    "answers later; the event `payment.captured` reports the capture.",
   input: PaymentCaptureInput,
   type: PaymentRef,
   run: runPaymentCommand(capturePayment),
@@ -87,8 +87,8 @@ defineMutation({
   ...paymentMutationKind,
   name: "paymentDisputeClose",
   description:
-    "Records the outcome of a dispute. If the dispute is lost, the remaining captured amount counts as " +
-    "refunded, and the buyer owes that much less.",
+    "Records the outcome of a dispute. If the merchant loses the dispute, the remaining captured amount " +
+    "counts as refunded, and the amount that the buyer owes falls by the same amount.",
   input: DisputeCloseInputType,
   type: PaymentRef,
   run: runPaymentCommand(closePaymentDispute),
@@ -103,8 +103,8 @@ defineMutation({
   ...orderMutationKind,
   name: "refundCreate",
   description:
-    "Refunds money for shipped units, for shipping, or as goodwill, at most the captured amount. The " +
-    "payment provider answers later; the event `refund.succeeded` or `refund.failed` reports the outcome.",
+    "Refunds money for shipped units, for shipping, or as goodwill, up to the captured amount. The payment " +
+    "provider answers later; the event `refund.succeeded` or `refund.failed` reports the outcome.",
   input: RefundCreateInputType,
   type: RefundRef,
   run: createRefund,

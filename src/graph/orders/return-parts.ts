@@ -36,27 +36,33 @@ ReturnRef.implement({
     "replacement or withdrawal.",
   fields: (t) => ({
     id: t.exposeID("id", { description: "The id of the return, `ret_…`." }),
-    orderId: t.exposeID("orderId", { description: "The id of its order, `ord_…`." }),
+    orderId: t.exposeID("orderId", {
+      description: "The id of the order to which the returned units belong, `ord_…`.",
+    }),
     status: t.expose("status", { type: ReturnStatusEnum, description: "The status of the return." }),
-    kind: t.expose("kind", { type: ReturnKindEnum, description: "The purpose of the return." }),
+    kind: t.expose("kind", {
+      type: ReturnKindEnum,
+      description: "The kind of the buyer's request, for example a return with refund or a repair.",
+    }),
     reason: t.expose("reason", { type: ReturnReasonEnum, description: "Why the buyer made the request." }),
     note: t.string({
       nullable: true,
-      description: "The reason in the buyer's words; null if the buyer gave none. Analysts always get null.",
+      description:
+        "The buyer's reason in the buyer's own words; null if the buyer gave none. Analysts always get null.",
       resolve: ({ note }, _args, context) => hideFromAnalysts(note, context),
     }),
     declineReason: t.string({
       nullable: true,
       description:
-        "Why the merchant declined the return, in words; null if the merchant did not. Analysts " +
-        "always get null.",
+        "The reason for which the merchant declined the return, in words; null if the return was not " +
+        "declined. Analysts always get null.",
       resolve: ({ declineReason }, _args, context) => hideFromAnalysts(declineReason, context),
     }),
     inspectionNote: t.string({
       nullable: true,
       description:
-        "The note of the merchant's inspection. Visible only to the merchant's staff; null for other " +
-        "callers.",
+        "The note that the merchant's staff wrote at the inspection. Only the merchant's staff can read " +
+        "the note; null for other callers.",
       resolve: ({ inspectionNote }, _args, context) =>
         getValueIfCallerIsMerchantStaff(inspectionNote, context),
     }),
@@ -67,16 +73,17 @@ builder.objectFields(ReturnRef, (t) => ({
   method: t.expose("method", {
     type: ReturnMethodEnum,
     nullable: true,
-    description: "How the units are sent back; null if not chosen yet.",
+    description: "How the units are sent back; null if no way has been chosen yet.",
   }),
   settlement: t.expose("settlement", {
     type: ReturnSettlementEnum,
     nullable: true,
-    description: "How the return is settled for the buyer; null if not decided yet.",
+    description:
+      "How the return is settled for the buyer, for example by a refund; null if that is not decided yet.",
   }),
   refund: t.expose("refund", {
     type: MoneyRef,
-    description: "The promised refund, after deduction of the fee.",
+    description: "The refund that was promised to the buyer, less the fee.",
   }),
   fee: t.expose("fee", {
     type: MoneyRef,
@@ -84,7 +91,8 @@ builder.objectFields(ReturnRef, (t) => ({
   }),
   exchangeVariantId: t.exposeID("exchangeVariantId", {
     nullable: true,
-    description: "The id of the variant that is sent in exchange, `var_…`; null if nothing is exchanged.",
+    description:
+      "The id of the variant that the buyer gets in exchange, `var_…`; null if nothing is exchanged.",
   }),
   fulfillmentIds: t.idList({
     description: "The ids of the fulfillments that send the exchange or replacement, `ful_…`.",
@@ -94,7 +102,7 @@ builder.objectFields(ReturnRef, (t) => ({
   policyId: t.exposeID("policyId", {
     nullable: true,
     description:
-      "The id of the order's policy under which the return was granted, `pol_…`; null if there is none.",
+      "The id of the order's policy under which the return was granted, `pol_…`; null if no policy applied.",
   }),
   lines: t.field({
     type: [ReturnLineType],
@@ -128,7 +136,8 @@ const WarrantyClaim = builder.objectRef<OrderWarranty["claims"][number]>("Warran
     }),
     description: t.string({
       nullable: true,
-      description: "The defect in the buyer's words; null if none was given. Analysts always get null.",
+      description:
+        "The defect in the buyer's words; null if the buyer described none. Analysts always get null.",
       resolve: ({ description }, _args, context) => hideFromAnalysts(description, context),
     }),
     resolution: t.string({

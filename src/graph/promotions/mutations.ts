@@ -51,7 +51,7 @@ const PromotionUpdateInput = builder.inputType("PromotionUpdateInput", {
 });
 
 const PromotionTransitionInput = builder.inputType("PromotionTransitionInput", {
-  description: "The input of a change of a promotion's status.",
+  description: "The promotion whose status is to change, with its expected version.",
   fields: (t) => ({
     promotionId: t.id({ required: true, description: "The id of the promotion, `prm_…`." }),
     expectedVersion: t.int({ description: expectedVersionDescription }),
@@ -60,7 +60,8 @@ const PromotionTransitionInput = builder.inputType("PromotionTransitionInput", {
 
 const PromotionCodesGenerateInput = builder.inputType("PromotionCodesGenerateInput", {
   description:
-    "The input to add codes to a promotion: either random codes (`count`) or given codes (`codes`).",
+    "The codes to add to a promotion: either a number of random codes (`count`) or a list of given codes " +
+    "(`codes`).",
   fields: (t) => ({
     promotionId: t.id({
       required: true,
@@ -68,30 +69,28 @@ const PromotionCodesGenerateInput = builder.inputType("PromotionCodesGenerateInp
     }),
     count: t.int({
       description:
-        "The number of random codes to generate. Required unless `codes` is given. The value is 1 to " +
-        `${bounds.codesMax}.`,
+        `The number of random codes to generate, 1 to ${bounds.codesMax}. Required unless \`codes\` is ` +
+        "given.",
     }),
     prefix: t.string({
       description:
-        `A prefix for the random codes. 1 to ${bounds.prefixMax} letters, digits, - or _, ` +
-        "starting with a letter or digit.",
+        `The beginning of each random code: 1 to ${bounds.prefixMax} letters, digits, - or _, starting ` +
+        "with a letter or digit.",
     }),
     length: t.int({
       description:
-        "The number of random characters of each code, without the prefix. Default " +
-        `${bounds.drawnLengthDefault}. ${bounds.drawnLengthMin} to ` +
-        `${bounds.drawnLengthMax}.`,
+        `The number of random characters of each code, without the prefix, ${bounds.drawnLengthMin} to ` +
+        `${bounds.drawnLengthMax}. The default is ${bounds.drawnLengthDefault}.`,
     }),
     codes: t.stringList({
       description:
-        `The codes to add, instead of \`count\`: 1 to ${bounds.codesMax} codes of 1 to 64 ` +
-        "letters, digits, - or _. Each must be new to the merchant; upper and lower case " +
-        "are the same.",
+        `The codes to add, in place of random codes: 1 to ${bounds.codesMax} codes of 1 to 64 letters, ` +
+        "digits, - or _. No code may exist at the merchant yet; upper and lower case are the same.",
     }),
     usageLimit: t.int({
       description:
-        "The maximum number of orders that can use each code, 1 or more. Without a value " +
-        "only the promotion's limit applies.",
+        "The maximum number of orders that can use each code, 1 or more. If left out, only the promotion's " +
+        "own limit applies.",
     }),
   }),
 });
@@ -152,8 +151,8 @@ defineMutation({
   ...merchantMutationKind,
   name: "promotionActivate",
   description:
-    "Activates a draft or paused promotion, which then applies from its start time to its end " +
-    "time. Refused if the end time has passed.",
+    "Activates a draft or paused promotion, which then applies from its start time to its end time. " +
+    "Refused if the end time is over.",
   failures: ["resource_not_found", "version_conflict", "invalid_state"],
   input: PromotionTransitionInput,
   type: PromotionRef,
@@ -164,7 +163,7 @@ defineMutation({
 defineMutation({
   ...merchantMutationKind,
   name: "promotionPause",
-  description: "Pauses an active promotion until it is activated again.",
+  description: "Pauses an active promotion, which then applies to no cart until it is activated again.",
   failures: ["resource_not_found", "version_conflict", "invalid_state"],
   input: PromotionTransitionInput,
   type: PromotionRef,
@@ -175,7 +174,7 @@ defineMutation({
 defineMutation({
   ...merchantMutationKind,
   name: "promotionEnd",
-  description: "Ends a promotion permanently. Orders keep the discounts that they had.",
+  description: "Ends a promotion permanently. Orders that were placed before keep their discounts.",
   failures: ["resource_not_found", "version_conflict"],
   input: PromotionTransitionInput,
   type: PromotionRef,

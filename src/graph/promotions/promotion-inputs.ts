@@ -10,39 +10,38 @@ type PromotionInputFieldBuilder = InputFieldBuilder<(typeof builder)["$inferSche
  * promotion.
  */
 export const titlesDescription =
-  "The promotion's titles shown to buyers, one per locale, at least one. Each title " +
-  `has 1 to ${bounds.titleMax} characters.`;
+  `The titles of the promotion that buyers see, one title of 1 to ${bounds.titleMax} characters for each ` +
+  "locale; at least one.";
 
 // eslint-disable-next-line typescript/explicit-module-boundary-types -- Pothos infers the refs.
 const discountInputFields = (t: PromotionInputFieldBuilder) => ({
   basisPoints: t.int({
     description:
-      "The discount in basis points (hundredths of a percent): 2000 is 20 %. Required for " +
-      "the kinds percentage and buy_x_get_y, not allowed for other kinds. The value is 1 to " +
-      `${bounds.basisPointsMax}.`,
+      `The discount in basis points (hundredths of a percent), 1 to ${bounds.basisPointsMax}: 2000 is 20 ` +
+      "%. Required for the kinds percentage and buy_x_get_y, not allowed for other kinds.",
   }),
   amountMinor: t.field({
     type: "MinorUnits",
     description:
-      "The discount on all discounted lines together, in minor units. Required for " +
-      "the kind fixed_amount, not allowed for other kinds. The minimum is 1.",
+      "The total discount on all lines that the promotion can discount, in minor units; 1 or more. " +
+      "Required for the kind fixed_amount, not allowed for other kinds.",
   }),
   currency: t.field({
     type: "CurrencyCode",
     description:
-      "The currency of `amountMinor` and `minimumSubtotalMinor`; required if one of these amounts " +
-      "is set. Must be a currency of one of the promotion's markets. The service removes the " +
-      "currency if the promotion has neither amount any more.",
+      "The currency of `amountMinor` and `minimumSubtotalMinor`, which must be a currency of one of the " +
+      "promotion's markets. Required if one of the two amounts is set. The service removes the currency if " +
+      "the promotion has neither amount any more.",
   }),
   buyQuantity: t.int({
     description:
-      "Units to buy (the X) for one discount. Required for the kind buy_x_get_y, not " +
-      `allowed for other kinds. The value is 1 to ${bounds.quantityMax}.`,
+      `The number of units to buy (the X) for one discount, 1 to ${bounds.quantityMax}. Required for the ` +
+      "kind buy_x_get_y, not allowed for other kinds.",
   }),
   getQuantity: t.int({
     description:
-      "Units that are discounted (the Y) or given as a gift. Required for the kinds " +
-      `buy_x_get_y and gift, not allowed for other kinds. The value is 1 to ${bounds.quantityMax}.`,
+      `The number of units that are discounted (the Y) or given as a gift, 1 to ${bounds.quantityMax}. ` +
+      "Required for the kinds buy_x_get_y and gift, not allowed for other kinds.",
   }),
 });
 
@@ -51,47 +50,45 @@ const conditionInputFields = (t: PromotionInputFieldBuilder) => ({
   minimumSubtotalMinor: t.field({
     type: "MinorUnits",
     description:
-      "The minimum subtotal, in minor units, of the lines that the promotion can discount. The minimum is 1.",
+      "The minimum subtotal of the cart lines that the promotion can discount, in minor units; 1 or more.",
   }),
   minimumQuantity: t.int({
     description:
-      "The minimum number of units in the cart that the promotion can discount. " +
-      `1 to ${bounds.minimumQuantityMax}.`,
+      "The minimum number of units in the cart, of those that the promotion can discount; 1 to " +
+      `${bounds.minimumQuantityMax}.`,
   }),
   entitledProductIds: t.idList({
     description:
-      "Ids of the products that the promotion can discount. If no products and no categories are given, " +
-      `the promotion can discount all products. The list has 0 to ${bounds.productsMax} ids.`,
+      `Ids of the products that the promotion can discount, 0 to ${bounds.productsMax}. If no products and ` +
+      "no categories are given, the promotion can discount all products.",
   }),
   entitledCategoryIds: t.idList({
-    description:
-      "Ids of the categories whose products the promotion can discount. " +
-      `0 to ${bounds.categoriesMax} ids.`,
+    description: `Ids of the categories (0 to ${bounds.categoriesMax}) whose products the promotion can discount.`,
   }),
   buyProductIds: t.idList({
     description:
-      "Only for the kind buy_x_get_y: ids of the products that count as bought (the X). " +
-      "If no products and no categories are given, the products that the promotion can discount " +
-      `count. The list has 0 to ${bounds.productsMax} ids.`,
+      "Only for the kind buy_x_get_y: ids of the products of which the buyer must buy X units, 0 to " +
+      `${bounds.productsMax}. If no products and no categories are given, all products that the promotion ` +
+      "can discount count as bought.",
   }),
   buyCategoryIds: t.idList({
     description:
-      "Only for the kind buy_x_get_y: ids of the categories whose products count as " +
-      `bought (the X), 0 to ${bounds.categoriesMax} ids.`,
+      "Only for the kind buy_x_get_y: ids of the categories of whose products the buyer must buy X units, " +
+      `0 to ${bounds.categoriesMax}.`,
   }),
   marketIds: t.idList({
     description:
-      "Ids of the markets in which the promotion applies; empty for all markets. The list has 0 to " +
-      `${bounds.marketsMax} ids.`,
+      `Ids of the markets in which the promotion applies, 0 to ${bounds.marketsMax}; empty for all ` +
+      "markets.",
   }),
   requiresSignIn: t.boolean({
-    description: "Whether the promotion only applies to signed-in buyers. False by default.",
+    description: "Whether the promotion applies only to signed-in buyers; false by default.",
   }),
   buyerReferences: t.stringList({
     description:
-      "The storefront's references of the buyers that the promotion is limited to; empty " +
-      `for all buyers. 0 to ${bounds.buyerReferencesMax} references of 1 to ` +
-      `${bounds.buyerReferenceLengthMax} characters.`,
+      "The storefront's references of the buyers that the promotion is limited to: 0 to " +
+      `${bounds.buyerReferencesMax} references of 1 to ${bounds.buyerReferenceLengthMax} characters; empty ` +
+      "for all buyers.",
   }),
 });
 
@@ -100,36 +97,34 @@ const limitInputFields = (t: PromotionInputFieldBuilder) => ({
   startsAt: t.field({
     type: "DateTime",
     description:
-      "The time from which the promotion applies. Without a value it applies from its " +
-      "activation. The year must be from 2000 to 9999.",
+      "The time from which the promotion applies, in the years 2000 to 9999. If left out, the promotion " +
+      "applies from its activation.",
   }),
   endsAt: t.field({
     type: "DateTime",
     description:
-      "The time at which the promotion stops applying; must be after `startsAt`. Without " +
-      "a value it has no end. The year must be from 2000 to 9999.",
+      "The time at which the promotion stops applying, in the years 2000 to 9999; must be after " +
+      "`startsAt`. If left out, the promotion has no end.",
   }),
   usageLimit: t.int({
     description:
-      "The maximum number of orders that can use the promotion, 1 or more; must not be " +
-      "below the number of uses so far. Without a value there is no limit.",
+      "The maximum number of orders that can use the promotion, 1 or more; must not be below the number of " +
+      "uses so far. If left out, there is no limit.",
   }),
   perBuyerLimit: t.int({
     description:
-      "The maximum number of orders of one buyer that can use the promotion, 1 or more. " +
-      "The promotion then only applies to signed-in buyers. Without a value there is no " +
-      "limit.",
+      "The maximum number of orders of one buyer that can use the promotion, 1 or more. With this limit, " +
+      "the promotion applies only to signed-in buyers. If left out, there is no limit.",
   }),
   priority: t.int({
     description:
-      "The promotion's priority: promotions with a higher value are applied first. " +
-      `Default 0. -${bounds.priorityMax} to ${bounds.priorityMax}.`,
+      `The promotion's priority, -${bounds.priorityMax} to ${bounds.priorityMax}: promotions with a higher ` +
+      "value are applied first. The default is 0.",
   }),
   isExclusive: t.boolean({
     description:
-      "Whether the promotion is exclusive. An exclusive automatic promotion applies " +
-      "alone; an exclusive code does not combine with automatic promotions. Default " +
-      "false.",
+      "Whether the promotion is exclusive; false by default. An exclusive automatic promotion applies " +
+      "alone; an exclusive code promotion does not combine with automatic promotions.",
   }),
 });
 

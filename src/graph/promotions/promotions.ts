@@ -13,18 +13,19 @@ import {
   type GraphqlConnectionPage,
   loadGraphqlConnectionPage,
   computeConnectionCost,
-  createConnectionTypeOptions,
+  createGraphqlConnectionTypeOptions,
 } from "#graph/connections.ts";
 import { MerchantRef, MoneyRef, PromotionCodeRef, PromotionRef } from "#graph/refs.ts";
 
 export const PromotionKindEnum = defineGraphqlEnum<PromotionKind>("PromotionKind", {
   description: "The kind of discount of a promotion.",
   values: {
-    percentage: "A percentage off the price of each line that the promotion can discount.",
-    fixed_amount: "A fixed amount off all lines together that the promotion can discount.",
-    free_shipping: "The whole shipping price of the cart is free.",
-    buy_x_get_y: "A percentage off some units (the Y) for every X units that are bought.",
-    gift: "Some units are free: their full price is the discount. The cheapest units are chosen first.",
+    percentage: "The discount is a percentage of the price of each line that the promotion can discount.",
+    fixed_amount:
+      "The discount is a fixed amount, taken off all lines together that the promotion can discount.",
+    free_shipping: "The discount is the whole shipping price of the cart.",
+    buy_x_get_y: "For every X units that the buyer buys, the buyer gets a percentage off Y further units.",
+    gift: "Some units are free: the discount is their full price. The cheapest units are chosen first.",
   },
 });
 
@@ -37,10 +38,10 @@ export const PromotionTriggerEnum = defineGraphqlEnum<"code" | "automatic">("Pro
 });
 
 export const PromotionStatusEnum = defineGraphqlEnum<PromotionStatus>("PromotionStatus", {
-  description: "The status of a promotion.",
+  description: "Whether a promotion is in preparation, active, paused or ended.",
   values: {
     draft: "The promotion is being prepared and applies to no cart.",
-    active: "The promotion applies within its time window and limits.",
+    active: "The promotion applies within its start and end time and up to its usage limits.",
     paused: "The promotion applies to no cart until it is activated again.",
     ended: "The promotion has ended permanently.",
   },
@@ -49,20 +50,20 @@ export const PromotionStatusEnum = defineGraphqlEnum<PromotionStatus>("Promotion
 PromotionCodeRef.implement({
   description: "A code that buyers enter to use a promotion.",
   fields: (t) => ({
-    id: t.exposeID("id", { description: "The code's id, `pcd_…`." }),
+    id: t.exposeID("id", { description: "The promotion code's id, `pcd_…`." }),
     code: t.exposeString("code", {
       description:
-        "The code as the merchant wrote it: 1 to 64 letters, digits, - or _. Buyers may " +
-        "enter it in upper or lower case.",
+        "The promotion code as the merchant wrote it: 1 to 64 letters, digits, - or _. Buyers may enter " +
+        "the code in upper or lower case.",
     }),
     usageLimit: t.exposeInt("usageLimit", {
       nullable: true,
       description:
-        "The maximum number of orders that can use the code; null if only the promotion's " +
+        "The maximum number of orders that can use the promotion code; null if only the promotion's own " +
         "limit applies.",
     }),
     used: t.exposeInt("used", {
-      description: "The number of orders and submitted checkouts that use the code.",
+      description: "The number of orders and submitted checkouts that use the promotion code.",
     }),
     createdAt: t.expose("createdAt", {
       type: "DateTime",
@@ -92,14 +93,15 @@ PromotionRef.implement({
     basisPoints: t.exposeInt("basisPoints", {
       nullable: true,
       description:
-        "The discount in basis points (hundredths of a percent): 2000 is 20 %. Only for the " +
-        "kinds percentage and buy_x_get_y; otherwise null.",
+        "The discount in basis points (hundredths of a percent): 2000 is 20 %. Null unless the kind is " +
+        "percentage or buy_x_get_y.",
     }),
     amount: t.field({
       type: MoneyRef,
       nullable: true,
       description:
-        "The discount on all discounted lines together. Only for the kind fixed_amount; otherwise null.",
+        "The total discount on all lines that the promotion can discount. Null unless the kind is " +
+        "fixed_amount.",
       resolve: ({ amountMinor, currency }) =>
         amountMinor === null || currency === null ? null : createMoney(amountMinor, currency),
     }),
@@ -111,13 +113,14 @@ PromotionRef.implement({
     }),
     buyQuantity: t.exposeInt("buyQuantity", {
       nullable: true,
-      description: "Units to buy (the X) for one discount. Only for the kind buy_x_get_y; otherwise null.",
+      description:
+        "The number of units to buy (the X) for one discount. Null unless the kind is buy_x_get_y.",
     }),
     getQuantity: t.exposeInt("getQuantity", {
       nullable: true,
       description:
-        "Units that are discounted (the Y) or given as a gift. Only for the kinds " +
-        "buy_x_get_y and gift; otherwise null.",
+        "The number of units that are discounted (the Y) or given as a gift. Null unless the kind is " +
+        "buy_x_get_y or gift.",
     }),
   }),
 });
@@ -131,7 +134,7 @@ builder.objectFields(PromotionRef, (t) => ({
       complexity: computeConnectionCost,
       resolve: ({ id }, args, { loaders }) => resolveCodes(id, args, loaders),
     },
-    ...createConnectionTypeOptions("PromotionCode", "codes of a promotion"),
+    ...createGraphqlConnectionTypeOptions("PromotionCode", "codes of a promotion"),
   ),
   merchant: t.field({
     type: MerchantRef,
@@ -140,8 +143,8 @@ builder.objectFields(PromotionRef, (t) => ({
   }),
   version: t.exposeInt("version", {
     description:
-      "The promotion's version. It increases by one with every change of the promotion, and with " +
-      "the use that reaches the usage limit.",
+      "The promotion's version. The version increases by one with every change of the promotion, and with " +
+      "the use by which the promotion reaches its usage limit.",
   }),
   createdAt: t.expose("createdAt", {
     type: "DateTime",
@@ -162,15 +165,16 @@ builder.objectFields(PromotionRef, (t) => ({
     type: MoneyRef,
     nullable: true,
     description:
-      "The minimum subtotal, before discounts, of the lines that the promotion can discount; null if there " +
-      "is no minimum.",
+      "The minimum subtotal, before discounts, of the cart lines that the promotion can discount; null if " +
+      "there is no minimum.",
     resolve: ({ minimumSubtotalMinor, currency }) =>
       minimumSubtotalMinor === null || currency === null ? null : createMoney(minimumSubtotalMinor, currency),
   }),
   minimumQuantity: t.exposeInt("minimumQuantity", {
     nullable: true,
     description:
-      "The minimum number of units in the cart that the promotion can discount; null if there is no minimum.",
+      "The minimum number of units in the cart, of those that the promotion can discount; null if there is " +
+      "no minimum.",
   }),
   entitledProductIds: t.field({
     type: ["ID"],
@@ -189,15 +193,15 @@ builder.objectFields(PromotionRef, (t) => ({
   buyProductIds: t.field({
     type: ["ID"],
     description:
-      "Only for the kind buy_x_get_y: ids of the products that count as bought (the X). " +
-      "If both products and categories are empty, the products that the promotion can discount count.",
+      "Only for the kind buy_x_get_y: ids of the products of which the buyer must buy X units. If both " +
+      "products and categories are empty, all products that the promotion can discount count as bought.",
     complexity: { multiplier: 1 },
     resolve: ({ buyProductIds }) => buyProductIds,
   }),
   buyCategoryIds: t.field({
     type: ["ID"],
     description:
-      "Only for the kind buy_x_get_y: ids of the categories whose products count as bought (the X).",
+      "Only for the kind buy_x_get_y: ids of the categories of whose products the buyer must buy X units.",
     complexity: { multiplier: 1 },
     resolve: ({ buyCategoryIds }) => buyCategoryIds,
   }),
@@ -212,7 +216,7 @@ builder.objectFields(PromotionRef, (t) => ({
 /** Adds the fields about buyers, time window, limits and priority to the GraphQL type of promotions. */
 builder.objectFields(PromotionRef, (t) => ({
   requiresSignIn: t.exposeBoolean("requiresSignIn", {
-    description: "Whether the promotion only applies to signed-in buyers.",
+    description: "Whether the promotion applies only to signed-in buyers.",
   }),
   buyerReferences: t.field({
     type: ["String"],
@@ -227,12 +231,13 @@ builder.objectFields(PromotionRef, (t) => ({
   startsAt: t.expose("startsAt", {
     type: "DateTime",
     nullable: true,
-    description: "The time from which the promotion applies; null if it applies from its activation.",
+    description:
+      "The time from which the promotion applies; null if the promotion applies from its activation.",
   }),
   endsAt: t.expose("endsAt", {
     type: "DateTime",
     nullable: true,
-    description: "The time at which the promotion stops applying; null if it has no end.",
+    description: "The time at which the promotion stops applying; null if the promotion has no end.",
   }),
   usageLimit: t.exposeInt("usageLimit", {
     nullable: true,
@@ -247,14 +252,12 @@ builder.objectFields(PromotionRef, (t) => ({
     description: "The number of orders and submitted checkouts that use the promotion.",
   }),
   priority: t.exposeInt("priority", {
-    description:
-      "The promotion's priority: promotions with a higher value are applied first. " +
-      "The value is -1000 to 1000.",
+    description: "The promotion's priority, -1000 to 1000: promotions with a higher value are applied first.",
   }),
   isExclusive: t.exposeBoolean("isExclusive", {
     description:
-      "Whether the promotion is exclusive. An exclusive automatic promotion applies " +
-      "alone; an exclusive code does not combine with automatic promotions.",
+      "Whether the promotion is exclusive. An exclusive automatic promotion applies alone; an exclusive " +
+      "code promotion does not combine with automatic promotions.",
   }),
 }));
 
@@ -311,6 +314,6 @@ builder.queryFields((t) => ({
           cursor: "promotion",
         }),
     },
-    ...createConnectionTypeOptions("Promotion", "promotions"),
+    ...createGraphqlConnectionTypeOptions("Promotion", "promotions"),
   ),
 }));

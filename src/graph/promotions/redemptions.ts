@@ -6,7 +6,7 @@ import {
 import { builder } from "#graph/builder.ts";
 import {
   computeConnectionCost,
-  createConnectionTypeOptions,
+  createGraphqlConnectionTypeOptions,
   loadGraphqlConnection,
   timedCursorPattern,
 } from "#graph/connections.ts";
@@ -15,9 +15,11 @@ import { requireObjectNamedInFilterExists } from "#graph/filter-objects.ts";
 import { listMerchantArgs, requirePeriodStartBeforeEnd } from "#graph/list-arguments.ts";
 
 const PromotionRedemptionType = builder.objectRef<PromotionRedemptionRow>("PromotionRedemption").implement({
-  description: "The use of a promotion by an order.",
+  description: "The record of one use of a promotion by an order.",
   fields: (t) => ({
-    id: t.exposeID("id", { description: "The number of the redemption, unique in the service." }),
+    id: t.exposeID("id", {
+      description: "The number of the promotion use, unique among all promotion uses.",
+    }),
     promotionId: t.exposeID("promotionId", { description: "The id of the promotion, `prm_…`." }),
     code: t.exposeString("code", {
       nullable: true,
@@ -35,7 +37,7 @@ const PromotionRedemptionType = builder.objectRef<PromotionRedemptionRow>("Promo
       type: "DateTime",
       nullable: true,
       description:
-        "When the use was given back, because the whole order was canceled; null if it was not given back.",
+        "When the use stopped counting, because the whole order was canceled; null if the use still counts.",
     }),
   }),
 });
@@ -57,7 +59,9 @@ builder.queryField("promotionRedemptions", (t) =>
         }),
         redeemedTo: t.arg({
           type: "DateTime",
-          description: "Lists only uses by orders that were placed before this time, after `redeemedFrom`.",
+          description:
+            "Lists only uses by orders that were placed before this time, which must be after " +
+            "`redeemedFrom`.",
         }),
       },
       resolve: async (_root, args, context) => {
@@ -78,6 +82,6 @@ builder.queryField("promotionRedemptions", (t) =>
         });
       },
     },
-    ...createConnectionTypeOptions("PromotionRedemption", "redemptions"),
+    ...createGraphqlConnectionTypeOptions("PromotionRedemption", "redemptions"),
   ),
 );

@@ -24,19 +24,22 @@ const BuyerTotalsType = builder.objectRef<BuyerTotals>("BuyerTotals").implement(
   fields: (t) => ({
     buyers: t.exposeInt("buyers", {
       description:
-        "The number of buyers who ordered in the period. A buyer is a buyer reference of a merchant.",
+        "The number of buyers who ordered in the period. Orders with the same buyer reference at a " +
+        "merchant count as one buyer.",
     }),
     newBuyers: t.exposeInt("newBuyers", {
-      description: "The number of buyers who ordered in the period and whose first order is in the period.",
+      description: "The number of buyers who placed their first order in the period.",
     }),
     repeatBuyers: t.exposeInt("repeatBuyers", {
       description:
-        "The number of buyers who ordered in the period and had placed at least two orders by its end, " +
-        "the first of them in the period or before.",
+        "The number of buyers who ordered in the period and had placed at least two orders by the end of " +
+        "the period. The first of these orders may be older than the period.",
     }),
     repeatRate: t.float({
       nullable: true,
-      description: "`repeatBuyers` divided by `buyers`, 0 to 1; null without buyers.",
+      description:
+        "The share of buyers who ordered repeatedly: `repeatBuyers` divided by `buyers`, 0 to 1; null if " +
+        "there were no buyers.",
       resolve: ({ buyers, repeatBuyers }) => (buyers === 0 ? null : repeatBuyers / buyers),
     }),
     orders: t.exposeInt("orders", {
@@ -44,7 +47,8 @@ const BuyerTotalsType = builder.objectRef<BuyerTotals>("BuyerTotals").implement(
     }),
     guestOrders: t.exposeInt("guestOrders", {
       description:
-        "The number of orders without a buyer reference in the period; not included in any other count.",
+        "The number of orders in the period without a buyer reference. These orders do not count in any " +
+        "other number.",
     }),
   }),
 });
@@ -52,18 +56,24 @@ const BuyerTotalsType = builder.objectRef<BuyerTotals>("BuyerTotals").implement(
 const BuyerCohortMonthType = builder.objectRef<BuyerCohortMonth>("BuyerCohortMonth").implement({
   description: "A later month in which buyers of a cohort ordered again.",
   fields: (t) => ({
-    month: t.expose("month", { type: "Date", description: "The first day of the month." }),
+    month: t.expose("month", { type: "Date", description: "The first day of the later month." }),
     buyers: t.exposeInt("buyers", {
-      description: "The number of the cohort's buyers who ordered in this month.",
+      description: "The number of the cohort's buyers who ordered in the later month.",
     }),
-    orders: t.exposeInt("orders", { description: "The number of their orders in this month." }),
+    orders: t.exposeInt("orders", {
+      description: "The number of orders of the cohort's buyers in the later month.",
+    }),
   }),
 });
 
 const BuyerCohortType = builder.objectRef<BuyerCohort>("BuyerCohort").implement({
-  description: "The buyers whose first order was in the same calendar month.",
+  description: "A cohort: the buyers whose first order was in the same calendar month.",
   fields: (t) => ({
-    month: t.expose("month", { type: "Date", description: "The first day of the month of the first order." }),
+    month: t.expose("month", {
+      type: "Date",
+      description:
+        "The first day of the calendar month in which the cohort's buyers placed their first order.",
+    }),
     buyers: t.exposeInt("buyers", { description: "The number of the cohort's buyers." }),
     orders: t.exposeInt("orders", {
       description: "The number of orders of the cohort's buyers in the month of their first order.",
@@ -108,8 +118,9 @@ builder.queryField("buyerReport", (t) =>
   t.field({
     type: BuyerReportType,
     description:
-      "Reports how many buyers of a period are new, how many order repeatedly, and when the buyers of a month came " +
-      "back. Given a market, only orders of that market are counted, also for the first order.",
+      "Reports how many buyers of a period are new, how many order repeatedly, and in which months the " +
+      "buyers came back. If a market is given, only orders of that market count, also for deciding which " +
+      "order is a buyer's first one.",
     authScopes: { callers: merchantReaders },
     complexity: { field: reportBaseCost, multiplier: 24 },
     args: { ...reportArgs, ...marketArgs },

@@ -7,7 +7,7 @@ import {
   findExportChunkAtByte,
   findExportJob,
 } from "#commerce/exports/export-jobs.ts";
-import type { DatabaseReader } from "#database/transaction.ts";
+import type { DatabaseOrTransaction } from "#database/transaction.ts";
 import { createFailure } from "#foundation/failure.ts";
 import {
   type GraphqlContext,
@@ -65,7 +65,7 @@ function requireCompleted({ id, status, failure }: ExportJobRow): void {
 const decompress = promisify(gunzip);
 
 async function* readChunks(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   { exportId, start, size }: ExportFileByteRange,
 ): AsyncGenerator<Buffer, void> {
   const end = start + size;

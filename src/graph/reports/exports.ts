@@ -19,7 +19,7 @@ import { exportRowsMax } from "#commerce/exports/write-export.ts";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import {
   computeConnectionCost,
-  createConnectionTypeOptions,
+  createGraphqlConnectionTypeOptions,
   loadGraphqlConnection,
 } from "#graph/connections.ts";
 import { getCallerMerchantId, getMerchantIdForListQuery, merchantReaders } from "#graph/context.ts";
@@ -29,14 +29,14 @@ import { defineMutation } from "#graph/mutation.ts";
 const ExportKindEnum = defineGraphqlEnum<ExportKind>("ExportKind", {
   description: "The kind of rows that an export contains. No kind contains personal data of buyers.",
   values: {
-    orders: "Orders, by the time when they were placed.",
-    order_lines: "Lines of orders, by the time when their order was placed.",
-    payments: "Payments, including those of checkouts that placed no order.",
-    refunds: "Refunds, including those of payments without an order.",
-    returns: "Returns, by the time when they were requested.",
-    fulfillments: "Fulfillments, by the time when they were created.",
-    products: "Products in every status. The title is in the merchant's default locale.",
-    stock_movements: "Changes of the units on hand of variants.",
+    orders: "The rows are the orders that were placed in the period of the export.",
+    order_lines: "The rows are the lines of orders that were placed in the period of the export.",
+    payments: "The rows are payments, including payments of checkouts that placed no order.",
+    refunds: "The rows are refunds, including refunds of payments without an order.",
+    returns: "The rows are the returns that were requested in the period of the export.",
+    fulfillments: "The rows are the fulfillments that were created in the period of the export.",
+    products: "The rows are products in every status. The title is in the merchant's default locale.",
+    stock_movements: "The rows are changes of the number of units on hand of variants.",
   },
 });
 
@@ -46,11 +46,11 @@ const ExportFormatEnum = defineGraphqlEnum<ExportJobRow["format"]>("ExportFormat
 });
 
 const ExportStatusEnum = defineGraphqlEnum<ExportJobRow["status"]>("ExportStatus", {
-  description: "The status of an export.",
+  description: "Whether an export is waiting, running, completed, failed or canceled.",
   values: {
     queued: "The export waits for a worker.",
-    running: "A worker writes the file.",
-    completed: "The file can be downloaded.",
+    running: "A worker is writing the export's file.",
+    completed: "The export's file is complete and can be downloaded.",
     failed: "The export ended without a file; `failure` has the reason.",
     canceled: "`exportCancel` ended the export, or deleted its file.",
   },
@@ -77,12 +77,17 @@ function getPercent({ status, exportedRows, totalRows }: ExportJobRow): number {
 
 const Export = builder.objectRef<ExportJobRow>("Export").implement({
   description:
-    "A job that writes all rows of one kind that were created in a period into a file. Each row has the state " +
-    "at the moment when it was read, so rows of one file may have been read at different moments.",
+    "A job that writes all rows of one kind that were created in a period into a file. The service reads " +
+    "the rows of a file at different moments; each row has the state at the moment when it was read.",
   fields: (t) => ({
     id: t.exposeID("id", { description: "The export's id, `exp_…`." }),
-    merchantId: t.exposeID("merchantId", { description: "The id of the merchant of the rows, `mer_…`." }),
-    kind: t.expose("kind", { type: ExportKindEnum, description: "The kind of the rows." }),
+    merchantId: t.exposeID("merchantId", {
+      description: "The id of the merchant whose rows are exported, `mer_…`.",
+    }),
+    kind: t.expose("kind", {
+      type: ExportKindEnum,
+      description: "The kind of the rows that the export contains, for example orders.",
+    }),
     format: t.expose("format", { type: ExportFormatEnum, description: "The format of the file." }),
     status: t.expose("status", { type: ExportStatusEnum, description: "The status of the export." }),
     from: t.expose("periodStart", {
@@ -95,36 +100,39 @@ const Export = builder.objectRef<ExportJobRow>("Export").implement({
       description: "The end of the period, excluded.",
     }),
     columns: t.stringList({
-      description: "The names of the columns, in the order in which each row has them.",
+      description: "The names of the columns. Each row of the file has its values in this order.",
       resolve: ({ kind }) => [...listExportColumns(kind)],
     }),
     exportedRows: t.exposeInt("exportedRows", {
-      description: `The number of rows that are written, 0 to ${exportRowsMax}.`,
+      description: `The number of rows that were written to the file so far, 0 to ${exportRowsMax}.`,
     }),
     totalRows: t.exposeInt("totalRows", {
       nullable: true,
       description:
-        `The number of rows in the period, counted when the export began, at most ${exportRowsMax}. An ` +
-        "estimate, because rows may be deleted before they are written. Null before the first rows are written.",
+        "The estimated number of rows of the export: the number of rows in the period when the export " +
+        `began, at most ${exportRowsMax}. Rows may be deleted before they are written. Null before the ` +
+        "first rows are written.",
     }),
     percent: t.int({
-      description: "The written share of the rows in percent, 0 to 100; 100 only if the export is completed.",
+      description:
+        "The share of the rows that were written to the file so far, in percent, 0 to 100; 100 only if the " +
+        "export is completed.",
       resolve: getPercent,
     }),
     sizeBytes: t.exposeFloat("sizeBytes", {
-      description: "The size of the written part of the file in bytes, a whole number.",
+      description: "The size of the part of the file that was written so far, in bytes; a whole number.",
     }),
     failure: t.expose("failure", {
       type: ExportFailureEnum,
       nullable: true,
-      description: "The reason why the export failed; null if it has not failed.",
+      description: "The reason why the export failed; null if the export has not failed.",
     }),
     url: t.field({
       type: "URL",
       nullable: true,
       description:
-        "The URL of the file, for internal tokens and for the console's session; null if the export is not " +
-        "completed. `Range` requests continue a broken download.",
+        "The URL of the file, for internal tokens and for a session of the console; null if the export is " +
+        "not completed. A client can continue an interrupted download with a `Range` request.",
       resolve: ({ id, status }, _args, { publicUrl }) =>
         status === "completed" ? `${publicUrl}/exports/${id}.ndjson` : null,
     }),
@@ -132,7 +140,7 @@ const Export = builder.objectRef<ExportJobRow>("Export").implement({
     finishedAt: t.expose("finishedAt", {
       type: "DateTime",
       nullable: true,
-      description: "When the export was completed, failed or was canceled; null if it has not ended.",
+      description: "When the export was completed, failed or was canceled; null if the export has not ended.",
     }),
     expiresAt: t.expose("expiresAt", {
       type: "DateTime",
@@ -146,19 +154,23 @@ const Export = builder.objectRef<ExportJobRow>("Export").implement({
 const ExportCreateInput = builder.inputType("ExportCreateInput", {
   description: "The rows to export.",
   fields: (t) => ({
-    kind: t.field({ type: ExportKindEnum, required: true, description: "The kind of the rows." }),
+    kind: t.field({
+      type: ExportKindEnum,
+      required: true,
+      description: "The kind of the rows that the export contains, for example orders.",
+    }),
     from: t.field({
       type: "DateTime",
       description:
-        "The start of the period in which the rows were created, included; must be before `to`. Without it, the " +
-        "export begins with the oldest row.",
+        "The start of the period in which the exported rows were created, included; must be before `to`. " +
+        "If left out, the export begins with the oldest row.",
     }),
     to: t.field({
       type: "DateTime",
       description:
-        "The end of the period, excluded; must not be in the future. Default: " +
-        `${exportSettleSeconds} seconds ago. With a later end, the export begins ${exportSettleSeconds} seconds ` +
-        "after this end, so that it misses no row.",
+        "The end of the period in which the exported rows were created, excluded; must not be in the " +
+        `future. Default: ${exportSettleSeconds} seconds ago. With a later end, a worker begins the export ` +
+        `${exportSettleSeconds} seconds after the end, so that the export misses no row.`,
     }),
     format: t.field({
       type: ExportFormatEnum,
@@ -180,9 +192,10 @@ defineMutation({
   ...exportMutationKind,
   name: "exportCreate",
   description:
-    "Creates an export, which a worker then writes. Changes no data of the merchant, so analysts may create " +
-    `exports. A merchant has at most ${unfinishedExportsMax} unfinished and ${storedExportsMax} stored exports; a ` +
-    `further one is refused (export_limit_reached). An export has at most ${exportRowsMax} rows.`,
+    "Creates an export, whose file a worker then writes. Creating an export changes no data of the " +
+    `merchant, so analysts may create exports. A merchant has at most ${unfinishedExportsMax} unfinished ` +
+    `and ${storedExportsMax} stored exports; a further export is refused (export_limit_reached). An export ` +
+    `has at most ${exportRowsMax} rows.`,
   failures: ["export_limit_reached"],
   input: ExportCreateInput,
   type: Export,
@@ -193,8 +206,8 @@ defineMutation({
   ...exportMutationKind,
   name: "exportCancel",
   description:
-    "Cancels an export that has not ended, or deletes the file of a completed one. Changes nothing if the " +
-    "export was canceled before or has failed.",
+    "Cancels an export that has not ended, or deletes the file of a completed export. If the export has " +
+    "failed or was canceled before, nothing changes.",
   failures: ["resource_not_found"],
   input: ExportCancelInput,
   type: Export,
@@ -207,7 +220,8 @@ builder.queryFields((t) => ({
     type: Export,
     nullable: true,
     description:
-      "The export with the given id; null if it does not exist, has expired or belongs to another merchant.",
+      "The export with the given id; null if the export does not exist, has expired or belongs to another " +
+      "merchant.",
     authScopes: { callers: merchantReaders },
     args: { id: t.arg.id({ required: true, description: "The export's id, `exp_…`." }) },
     resolve: (_root, { id }, context) =>
@@ -243,6 +257,6 @@ builder.queryFields((t) => ({
         });
       },
     },
-    ...createConnectionTypeOptions("Export", "exports"),
+    ...createGraphqlConnectionTypeOptions("Export", "exports"),
   ),
 }));

@@ -23,18 +23,20 @@ import {
 } from "./report-period.ts";
 
 const UnshippedAgeType = builder.objectRef<UnshippedOrdersByAge>("UnshippedAge").implement({
-  description: "The orders that have been waiting for shipment for a number of days.",
+  description: "The orders that have been waiting for shipment for a similar number of days (an age group).",
   fields: (t) => ({
     fromDays: t.exposeInt("fromDays", {
-      description: "The smallest number of full days since the order was placed.",
+      description: "The smallest number of full days since an order of the group was placed.",
     }),
     toDays: t.exposeInt("toDays", {
       nullable: true,
-      description: "The number of days at which the next group begins; null in the last group.",
+      description: "The number of days at which the next group of orders begins; null in the last group.",
     }),
-    orders: t.exposeInt("orders", { description: "The number of orders with units to be shipped." }),
+    orders: t.exposeInt("orders", {
+      description: "The number of orders of the group with units that are still to be shipped.",
+    }),
     units: t.exposeInt("units", {
-      description: "The number of units of these orders that are still to be shipped.",
+      description: "The number of units of the group's orders that are still to be shipped.",
     }),
   }),
 });
@@ -53,19 +55,22 @@ const UnshippedOrderType = builder.objectRef<UnshippedOrder>("UnshippedOrder").i
 
 const UnshippedOrdersType = builder.objectRef<FulfillmentReport["unshipped"]>("UnshippedOrders").implement({
   description:
-    "Orders with units that are still to be shipped, at the time of the query: not canceled, not completed, and " +
-    "also orders on hold.",
+    "The orders with units that are still to be shipped at the time of the query. Canceled and completed " +
+    "orders do not count, but orders on hold do.",
   fields: (t) => ({
     ages: t.field({
       type: [UnshippedAgeType],
       description:
-        "The orders by the days since they were placed. Every group is listed, including empty ones.",
+        "The waiting orders, grouped by the days since they were placed. Every group is listed, including " +
+        "empty ones.",
       complexity: reportTotalsCost,
       resolve: ({ ages }) => ages,
     }),
     oldest: t.field({
       type: [UnshippedOrderType],
-      description: "The orders that have been waiting for the longest time, those first: at most `first`.",
+      description:
+        "The orders that have been waiting longest, at most `first`. The order that has been waiting " +
+        "longest comes first.",
       complexity: reportListCost,
       resolve: ({ oldest }) => oldest,
     }),
@@ -87,11 +92,14 @@ const CarrierFiguresType = builder.objectRef<CarrierShipmentFigures>("CarrierFig
       description: "The number of shipped parcels that were lost, damaged or returned to the sender.",
     }),
     late: t.exposeInt("late", {
-      description: "The number of shipped parcels that were delivered after their estimated delivery.",
+      description:
+        "The number of shipped parcels that were delivered after their estimated time of delivery.",
     }),
     medianDeliveryHours: t.float({
       nullable: true,
-      description: "The median of the hours from shipment to delivery; null if no parcel was delivered.",
+      description:
+        "The median number of hours from the shipment of a parcel to its delivery; null if no parcel was " +
+        "delivered.",
       resolve: ({ medianDeliveryHours }) => medianDeliveryHours,
     }),
   }),
@@ -100,7 +108,7 @@ const CarrierFiguresType = builder.objectRef<CarrierShipmentFigures>("CarrierFig
 const FulfillmentReportType = builder
   .objectRef<FulfillmentReport & { readonly period: Period }>("FulfillmentReport")
   .implement({
-    description: "A report on shipments.",
+    description: "A report on the orders that wait for shipment and on the delivery times of carriers.",
     fields: (t) => ({
       period: t.expose("period", {
         type: ReportPeriodRef,
@@ -114,7 +122,9 @@ const FulfillmentReportType = builder
       }),
       carriers: t.field({
         type: [CarrierFiguresType],
-        description: "The parcels shipped in the period by carrier, most parcels first: at most `first`.",
+        description:
+          "Figures about the parcels that were shipped in the period, by carrier, at most `first` " +
+          "carriers. The carrier with the most parcels comes first.",
         complexity: reportListCost,
         resolve: ({ carriers }) => carriers,
       }),
@@ -125,8 +135,8 @@ builder.queryField("fulfillmentReport", (t) =>
   t.field({
     type: FulfillmentReportType,
     description:
-      "Reports for how long orders have been waiting for shipment, and how fast carriers delivered the parcels of a " +
-      "period.",
+      "Reports how long orders have been waiting for shipment, and how fast carriers delivered the parcels " +
+      "that were shipped in a period.",
     authScopes: { callers: merchantReaders },
     complexity: computeListReportCost,
     args: { ...reportArgs, ...marketArgs, ...listLengthArgs },

@@ -3,7 +3,7 @@ import {
   type CheckoutFunnelFigures,
   type CheckoutFunnelReport,
   readCheckoutFunnelReport,
-  type CheckoutOutcomeCount,
+  type CheckoutSessionOutcomeCount,
 } from "#commerce/reports/shopping-report.ts";
 import type { PeriodBucket, Period } from "#foundation/period.ts";
 import { builder } from "#graph/builder.ts";
@@ -21,47 +21,51 @@ import {
   reportTotalsCost,
 } from "./report-period.ts";
 
-const FunnelOutcome = builder.objectRef<CheckoutOutcomeCount>("FunnelOutcome").implement({
-  description: "The number of checkout sessions with one status and cancellation reason.",
+const FunnelOutcome = builder.objectRef<CheckoutSessionOutcomeCount>("FunnelOutcome").implement({
+  description: "The number of checkout sessions that have the same status and cancellation reason.",
   fields: (t) => ({
     status: t.expose("status", {
       type: SessionStatusEnum,
       description:
-        "The status of the sessions. COMPLETED sessions became an order; CANCELED and " +
-        "EXPIRED sessions ended without an order; OPEN and PROCESSING sessions have not " +
-        "ended.",
+        "The status of the checkout sessions. COMPLETED sessions became an order; CANCELED and EXPIRED " +
+        "sessions ended without an order; OPEN and PROCESSING sessions have not ended.",
     }),
     reason: t.expose("reason", {
       type: SessionCancelReasonEnum,
       nullable: true,
-      description: "The reason of the cancellation; null if the sessions were not canceled.",
+      description: "The reason for canceling the checkout sessions; null if the sessions were not canceled.",
     }),
-    sessions: t.exposeInt("sessions", { description: "The number of checkout sessions." }),
+    sessions: t.exposeInt("sessions", {
+      description: "The number of checkout sessions with the status and the cancellation reason.",
+    }),
   }),
 });
 
 const FunnelFiguresType = builder.interfaceRef<CheckoutFunnelFigures>("FunnelFigures").implement({
   description:
-    "Figures about how many carts reached a checkout, a submission and an order. A cart " +
-    "counts in the period in which it was created, with everything that happened to it " +
-    "later, so past figures can change. Carts that were merged into another cart are " +
-    "not included.",
+    "Figures about how many carts reached a checkout, a submission and an order. A cart counts in the " +
+    "period in which it was created, with all its later checkouts and orders, so past figures can change. " +
+    "Carts that were merged into another cart do not count.",
   fields: (t) => ({
-    carts: t.exposeInt("carts", { description: "The number of carts created in the period." }),
+    carts: t.exposeInt("carts", { description: "The number of carts that were created in the period." }),
     checkouts: t.exposeInt("checkouts", {
-      description: "The number of created carts that had at least one checkout session.",
+      description:
+        "The number of carts, of those created in the period, that had at least one checkout session.",
     }),
     submittedCheckouts: t.exposeInt("submittedCheckouts", {
       description:
-        "The number of created carts that had a submitted checkout session, including sessions whose " +
-        "payment failed.",
+        "The number of carts, of those created in the period, of which a checkout session was submitted, " +
+        "including sessions whose payment failed.",
     }),
     orders: t.exposeInt("orders", {
-      description: "The number of created carts that became an order, including orders canceled later.",
+      description:
+        "The number of carts, of those created in the period, that became an order, including orders that " +
+        "were canceled later.",
     }),
     sessions: t.exposeInt("sessions", {
       description:
-        "The number of checkout sessions of the carts that the report counts. A cart can have several sessions.",
+        "The number of checkout sessions of the carts that were created in the period. A cart can have " +
+        "several sessions.",
     }),
     conversionRate: t.exposeFloat("conversionRate", {
       nullable: true,
@@ -84,7 +88,7 @@ const FunnelTotals = builder.objectRef<CheckoutFunnelFigures>("FunnelTotals").im
 });
 
 const FunnelBucket = builder.objectRef<CheckoutFunnelFigures & PeriodBucket>("FunnelBucket").implement({
-  description: "Funnel figures of one bucket of the period.",
+  description: "Funnel figures of one bucket (an hour, day, week or month) of the period.",
   interfaces: [ReportBucketRef, FunnelFiguresType],
 });
 
@@ -101,7 +105,7 @@ const FunnelReportType = builder
       totals: t.expose("totals", {
         type: FunnelTotals,
         complexity: reportTotalsCost,
-        description: "The figures of the whole period.",
+        description: "The figures about the whole period of the report.",
       }),
       buckets: t.field({
         type: [FunnelBucket],
@@ -116,8 +120,8 @@ builder.queryField("funnelReport", (t) =>
   t.field({
     type: FunnelReportType,
     description:
-      "Reports the funnel over time: carts, checkouts, submissions and orders, and why " +
-      "checkouts ended. A cart counts in the period in which it was created.",
+      "Reports how many carts reached a checkout, a submission and an order, by hour, day, week or month, " +
+      "and why checkouts ended. A cart counts in the period in which it was created.",
     authScopes: { callers: merchantReaders },
     complexity: computeBucketedReportCost,
     args: { ...reportArgs, ...intervalArgs, ...marketArgs },

@@ -18,8 +18,9 @@ import {
 const [daysMax, coverDaysBound] = [365, 3650];
 
 const reservedDescription =
-  "The number of units that running checkouts have reserved, and of units that orders wait for because too few " +
-  "were on hand when the orders were placed. All other units of orders are no longer on hand.";
+  "The number of units that running checkouts have reserved, and of units that orders wait for because too " +
+  "few were on hand when the orders were placed. All other ordered units were already subtracted from the " +
+  "units on hand.";
 
 const InventoryTotalsType = builder.objectRef<InventoryReport["totals"]>("InventoryTotals").implement({
   description: "The stock of all variants that are not discontinued.",
@@ -36,23 +37,27 @@ const InventoryTotalsType = builder.objectRef<InventoryReport["totals"]>("Invent
 });
 
 const InventoryReportRowType = builder.objectRef<InventoryReportRow>("InventoryReportRow").implement({
-  description: "The stock of one variant that was sold in the last `days` days, and how long it lasts.",
+  description:
+    "The stock of one variant that was sold in the last `days` days, and for how many days this stock lasts.",
   fields: (t) => ({
     variantId: t.exposeID("variantId", { description: "The id of the variant, `var_…`." }),
     sku: t.exposeString("sku", { description: "The variant's SKU." }),
     title: t.exposeString("title", {
       nullable: true,
-      description: "The title of the variant's product, in the merchant's default locale if it has one.",
+      description:
+        "The title of the variant's product, in the merchant's default locale if the product has a title " +
+        "in it.",
     }),
     onHandUnits: t.exposeInt("onHand", { description: "The number of units on hand." }),
     reservedUnits: t.exposeInt("reserved", {
       description: reservedDescription,
     }),
     freeUnits: t.exposeInt("free", {
-      description: "The number of units on hand that are not reserved; 0 if more units are reserved.",
+      description:
+        "The number of units on hand that are not reserved; 0 if more units are reserved than are on hand.",
     }),
     soldUnits: t.exposeInt("soldUnits", {
-      description: "The number of units that were ordered in the last `days` days, without canceled units.",
+      description: "The number of units that were ordered in the last `days` days, less canceled units.",
     }),
     coverDays: t.exposeInt("coverDays", {
       description:
@@ -63,7 +68,7 @@ const InventoryReportRowType = builder.objectRef<InventoryReportRow>("InventoryR
 });
 
 const InventoryReportType = builder.objectRef<InventoryReport>("InventoryReport").implement({
-  description: "A report on the stock, and on the variants that run out of stock.",
+  description: "A report on the stock and on the variants that will run out of stock soon.",
   fields: (t) => ({
     totals: t.field({
       type: InventoryTotalsType,
@@ -74,7 +79,8 @@ const InventoryReportType = builder.objectRef<InventoryReport>("InventoryReport"
     rows: t.field({
       type: [InventoryReportRowType],
       description:
-        "The variants that were sold in the last `days` days. The variant that runs out first is the first row.",
+        "The variants that were sold in the last `days` days. The variant that will run out first is the " +
+        "first row.",
       complexity: reportListCost,
       resolve: ({ rows }) => rows,
     }),
@@ -85,20 +91,20 @@ builder.queryField("inventoryReport", (t) =>
   t.field({
     type: InventoryReportType,
     description:
-      "Reports the present stock and for how many days it lasts, for example which variants run out within two " +
-      "weeks.",
+      "Reports the present stock and for how many days the stock lasts, for example which variants run out " +
+      "within two weeks.",
     authScopes: { callers: merchantReaders },
     complexity: computeListReportCost,
     args: {
       merchantId: t.arg.id({
         description:
-          "The id of the merchant, `mer_…`. By default the merchant of the caller's token, or all merchants for a " +
-          "platform token.",
+          "The id of the merchant, `mer_…`. By default the merchant of the caller's token; a token of the " +
+          "platform gets a report on all merchants.",
       }),
       days: t.arg.int({
         required: true,
         defaultValue: 30,
-        description: `The number of past days whose sales are counted, 1 to ${daysMax}.`,
+        description: `The number of past days whose sales the report counts, 1 to ${daysMax}.`,
         validate: z.int().min(1).max(daysMax),
       }),
       coverDaysMax: t.arg.int({

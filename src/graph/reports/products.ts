@@ -23,13 +23,14 @@ import {
 } from "./report-period.ts";
 
 const ProductReportGroupEnum = defineGraphqlEnum<ProductReportGroup>("ProductReportGroup", {
-  description: "What the rows of a report on products are about.",
+  description:
+    "What each row of a report on products is about: a product, variant, category, country or market.",
   values: {
     product: "One row for each product.",
     variant: "One row for each variant.",
     category:
-      "One row for each category. A product with several categories counts in each of them, a product without " +
-      "a category only in the totals.",
+      "One row for each category. A product with several categories counts in the row of each category. A " +
+      "product without a category counts only in the totals.",
     country: "One row for each country to which the orders were sold.",
     market: "One row for each of the merchant's markets.",
   },
@@ -43,7 +44,8 @@ const ProductReportSortEnum = defineGraphqlEnum<ProductReportSort>("ProductRepor
     units: "Rows with the most ordered units come first.",
     returned_units: "Rows with the most returned units come first.",
     return_rate:
-      "The highest return rate first; rows whose units were all canceled have no rate and come last.",
+      "Rows with the highest return rate come first. Rows whose units were all canceled have no return " +
+      "rate and come last.",
   },
 });
 
@@ -71,11 +73,12 @@ const ProductFiguresType = builder.interfaceRef<ProductFigures>("ProductFigures"
     grossMinor: t.expose("grossMinor", {
       type: "MinorUnits",
       description:
-        "The prices of all ordered units less discounts, with taxes and without delivery, in minor units.",
+        "The prices of all ordered units less discounts, with taxes and without shipping, in minor units.",
     }),
     netMinor: t.expose("netMinor", {
       type: "MinorUnits",
-      description: "`grossMinor` less canceled, returned and otherwise refunded amounts, in minor units.",
+      description:
+        "`grossMinor` less the amounts that were canceled, returned or otherwise refunded, in minor units.",
     }),
   }),
 });
@@ -91,18 +94,19 @@ const ProductReportRowType = builder.objectRef<ProductReportRow>("ProductReportR
   fields: (t) => ({
     key: t.exposeString("key", {
       description:
-        "What the row is about: the id of the product, `prd_…`, variant, `var_…`, category, `cat_…`, or market, " +
-        "`mkt_…`, or the country's code.",
+        "The id of the product, `prd_…`, variant, `var_…`, category, `cat_…`, or market, `mkt_…`, that the " +
+        "row is about; the country code if the row is about a country.",
     }),
     title: t.exposeString("title", {
       nullable: true,
       description:
-        "The title of the product (also of a variant's product), or the name of the category, in the merchant's " +
-        "default locale if it has one; the name of the market; null for countries.",
+        "The title of the product (for a variant, of its product), or the name of the category, in the " +
+        "merchant's default locale if there is one; or the name of the market. Null if the row is about a " +
+        "country.",
     }),
     sku: t.exposeString("sku", {
       nullable: true,
-      description: "The variant's SKU if the report is by variant; null otherwise.",
+      description: "The variant's SKU if the row is about a variant; null otherwise.",
     }),
   }),
 });
@@ -110,7 +114,8 @@ const ProductReportRowType = builder.objectRef<ProductReportRow>("ProductReportR
 const ProductReportType = builder
   .objectRef<ProductReport & { readonly period: Period }>("ProductReport")
   .implement({
-    description: "A report on what was sold, canceled and returned.",
+    description:
+      "A report on what was sold, canceled and returned, by product, variant, category, country or market.",
     fields: (t) => ({
       period: t.expose("period", {
         type: ReportPeriodRef,
@@ -127,7 +132,8 @@ const ProductReportType = builder
       rows: t.field({
         type: [ProductReportRowType],
         description:
-          "The rows by currency, and within a currency in the requested order: at most `first` each.",
+          "The rows of the report, sorted by currency, and within a currency in the order that `sort` " +
+          "sets: at most `first` rows for each currency.",
         complexity: reportListCost,
         resolve: ({ rows }) => rows,
       }),
@@ -149,7 +155,7 @@ builder.queryField("productReport", (t) =>
         type: ProductReportGroupEnum,
         required: true,
         defaultValue: "product",
-        description: "What the rows are about.",
+        description: "What each row of the report is about, for example a product or a country.",
       }),
       sort: t.arg({
         type: ProductReportSortEnum,

@@ -22,8 +22,8 @@ import {
 
 const PromotionFiguresType = builder.interfaceRef<PromotionSalesFigures>("PromotionFigures").implement({
   description:
-    "Figures about orders with a promotion, in one currency. An order counts in the " +
-    "period in which it was placed, with the promotions it had then.",
+    "Figures about orders with a promotion, in one currency. An order counts in the period in which it was " +
+    "placed, with the promotions that it had at that time.",
   fields: (t) => ({
     currency: t.expose("currency", {
       type: "CurrencyCode",
@@ -37,19 +37,19 @@ const PromotionFiguresType = builder.interfaceRef<PromotionSalesFigures>("Promot
     }),
     discountMinor: t.expose("discountMinor", {
       type: "MinorUnits",
-      description: "The discounts of the promotion when the orders were placed, in minor units.",
+      description: "The discounts that the promotion gave when the orders were placed, in minor units.",
     }),
     grossMinor: t.expose("grossMinor", {
       type: "MinorUnits",
       description:
-        "The sum of the orders' totals when they were placed, in minor units: after all " +
+        "The sum of the totals that the orders had when they were placed, in minor units: after all " +
         "discounts, including shipping and tax.",
     }),
     netMinor: t.expose("netMinor", {
       type: "MinorUnits",
       description:
-        "`grossMinor` minus the amounts that buyers no longer owe (canceled, returned or " +
-        "waived), in minor units.",
+        "`grossMinor` less the amounts that buyers no longer owe (canceled, returned or waived), in minor " +
+        "units.",
     }),
   }),
 });
@@ -71,7 +71,8 @@ const PromotionReportRowType = builder.objectRef<PromotionReportEntry>("Promotio
     title: t.exposeString("title", {
       nullable: true,
       description:
-        "The promotion's title in the merchant's default locale, or in another locale if it has none there.",
+        "The promotion's title in the merchant's default locale, or in another locale if the promotion has " +
+        "no title in the default locale.",
     }),
   }),
 });
@@ -96,7 +97,9 @@ const PromotionReportType = builder
       }),
       promotions: t.field({
         type: [PromotionReportRowType],
-        description: "Figures per promotion and currency, most orders first.",
+        description:
+          "Figures about orders with one promotion, one entry for each promotion and currency. The " +
+          "promotion with the most orders comes first.",
         complexity: reportListCost,
         resolve: ({ promotions }) => promotions,
       }),

@@ -24,18 +24,24 @@ const RefundFiguresType = builder.interfaceRef<RefundFigures>("RefundFigures").i
     "payment provider.",
   fields: (t) => ({
     currency: t.expose("currency", { type: "CurrencyCode", description: "The currency of all amounts." }),
-    refunds: t.exposeInt("refunds", { description: "The number of refunds with any status." }),
+    refunds: t.exposeInt("refunds", {
+      description: "The number of refunds that were requested in the period, with any status.",
+    }),
     refundedMinor: t.expose("refundedMinor", {
       type: "MinorUnits",
-      description: "The sum of the refunds that succeeded, in minor units.",
+      description: "The sum of the refunds that succeeded, of those requested in the period, in minor units.",
     }),
     pendingMinor: t.expose("pendingMinor", {
       type: "MinorUnits",
-      description: "The sum of the refunds that the payment provider has not answered yet, in minor units.",
+      description:
+        "The sum of the refunds, of those requested in the period, that the payment provider has not " +
+        "answered yet, in minor units.",
     }),
     failedMinor: t.expose("failedMinor", {
       type: "MinorUnits",
-      description: "The sum of the refunds that the payment provider refused, in minor units.",
+      description:
+        "The sum of the refunds, of those requested in the period, that the payment provider refused, in " +
+        "minor units.",
     }),
   }),
 });
@@ -51,8 +57,8 @@ const RefundReportRowType = builder.objectRef<RefundReportRow>("RefundReportRow"
   fields: (t) => ({
     reason: t.exposeString("reason", {
       description:
-        "The reason as a code: a value of the enum `RefundReason` in small letters, or `order_canceled`, " +
-        "`order_returned` or `late_payment` for refunds that the service requests itself.",
+        "The reason of the refunds as a code: a value of the enum `RefundReason` in small letters, or " +
+        "`order_canceled`, `order_returned` or `late_payment` for refunds that the service requests itself.",
     }),
   }),
 });
@@ -60,7 +66,7 @@ const RefundReportRowType = builder.objectRef<RefundReportRow>("RefundReportRow"
 const RefundReportType = builder
   .objectRef<RefundReport & { readonly period: Period }>("RefundReport")
   .implement({
-    description: "A report on refunds.",
+    description: "A report on refunds, by reason and currency.",
     fields: (t) => ({
       period: t.expose("period", {
         type: ReportPeriodRef,
@@ -76,7 +82,9 @@ const RefundReportType = builder
       }),
       reasons: t.field({
         type: [RefundReportRowType],
-        description: "Figures by reason: sorted by currency, then by the highest refunded amount.",
+        description:
+          "Figures about the refunds with one reason, sorted by currency, and within a currency by the " +
+          "highest refunded amount.",
         complexity: reportListCost,
         resolve: ({ reasons }) => reasons,
       }),

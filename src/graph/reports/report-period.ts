@@ -3,8 +3,8 @@
  * the computation of the query cost.
  */
 import { z } from "zod";
-import { findReportMarkets, type ReportScope } from "#commerce/reports/report-scope.ts";
-import type { DatabaseReader } from "#database/transaction.ts";
+import { findMarketsCoveredByReport, type ReportScope } from "#commerce/reports/report-scope.ts";
+import type { DatabaseOrTransaction } from "#database/transaction.ts";
 import {
   type PeriodBucket,
   dividePeriodIntoBuckets,
@@ -20,16 +20,16 @@ import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import { createFailureWithDetail } from "#foundation/failure.ts";
 import { reportBaseCost, reportFileRowsMax } from "#graph/limits.ts";
 import { type GraphqlContext, getMerchantIdForListQuery } from "#graph/context.ts";
-import { defineFieldCostByArguments } from "#graph/field-costs.ts";
+import { defineGraphqlFieldCostByArguments } from "#graph/field-costs.ts";
 
 export const ReportIntervalEnum = defineGraphqlEnum<PeriodBucketInterval>("ReportInterval", {
   description: "The length of the time buckets, for example days, into which a report divides its period.",
   values: {
     hour:
-      "Hours, counted from the start of each local day. A day on which the clock changes " +
-      "has 23 or 25 hours. If the clock changes by half an hour, the day has 24 or 25 " +
-      `buckets and the last is shorter. The period may have at most ${hourlyPeriodDaysMax} ` +
-      "days.",
+      "Hours, counted from the start of each day in the report's time zone. A day on which the clock " +
+      "changes by one hour has 23 or 25 buckets. If the clock changes by half an hour, the day has 24 or " +
+      "25 buckets, and the last bucket is shorter than an hour. The period may have at most " +
+      `${hourlyPeriodDaysMax} days.`,
     day: "Days in the report's time zone.",
     week:
       "Weeks, starting on Monday. The first and the last week are cut off at the start " +
@@ -45,17 +45,19 @@ export const reportArgs = builder.args((t) => ({
   from: t.field({
     type: "Date",
     required: true,
-    description: "The first day of the period, in the years 2000 to 2199.",
+    description: "The first day of the report's period, in the years 2000 to 2199.",
   }),
   to: t.field({
     type: "Date",
     required: true,
-    description: `The last day of the period, included. The period may have at most ${periodDaysMax} days.`,
+    description:
+      `The last day of the report's period, included. The period may have at most ${periodDaysMax} ` +
+      "days.",
   }),
   merchantId: t.id({
     description:
-      "The id of the merchant, `mer_…`. By default the merchant of the caller's token, or " +
-      "all merchants for a platform token.",
+      "The id of the merchant, `mer_…`. By default the merchant of the caller's token; a token of the " +
+      "platform gets a report on all merchants.",
   }),
 }));
 
@@ -98,7 +100,7 @@ const daysPerBucket: ReadonlyMap<string, number> = new Map([
  * number of buckets plus one. A period with malformed days counts as one day here; the report itself is
  * refused later.
  */
-export const computeBucketedReportCost = defineFieldCostByArguments(
+export const computeBucketedReportCost = defineGraphqlFieldCostByArguments(
   { sizedBy: ["from", "to", "interval"], factor: "one more than the number of buckets of the period" },
   ({ from, to, interval }: UncheckedPeriodArgs) => {
     const hasDays =
@@ -141,15 +143,16 @@ export const ReportPeriodRef = builder.objectRef<Period>("ReportPeriod").impleme
     from: t.expose("from", { type: "Date", description: "The first day of the period." }),
     to: t.expose("to", { type: "Date", description: "The last day of the period, included." }),
     timeZone: t.exposeString("timeZone", {
-      description: "The IANA time zone in which the days begin.",
+      description: "The IANA time zone in which the days of the period begin.",
     }),
     startsAt: t.expose("startsAt", {
       type: "DateTime",
-      description: "The time at which the first day begins.",
+      description: "The time at which the first day of the period begins.",
     }),
     endsAt: t.expose("endsAt", {
       type: "DateTime",
-      description: "The time at which the last day ends; not included in the period.",
+      description:
+        "The time at which the last day of the period ends; the period does not include this time.",
     }),
   }),
 });
@@ -172,8 +175,8 @@ export const ReportBucketRef = builder.interfaceRef<PeriodBucket>("ReportBucket"
 export const marketArgs = builder.args((t) => ({
   market: t.string({
     description:
-      "Limits the report to one market, by its id, `mkt_…`, or handle. An unknown market " +
-      "is an error (resource_not_found).",
+      "Limits the report to one market, which is given by its id, `mkt_…`, or handle. If there is no such " +
+      "market, the error is resource_not_found.",
     validate: z.string().max(96),
   }),
   timeZone: t.string({
@@ -216,7 +219,7 @@ export function requireReportListLengthWithinLimit({ isReportFile }: GraphqlCont
  * Computes the cost of a report with lists: the cost of the selected fields is multiplied by the maximum
  * number of entries.
  */
-export const computeListReportCost = defineFieldCostByArguments(
+export const computeListReportCost = defineGraphqlFieldCostByArguments(
   { sizedBy: ["first"], factor: "`first`" },
   ({ first }: { readonly first: unknown }) => ({
     field: reportBaseCost,
@@ -246,12 +249,12 @@ export interface ReportScopeWithCurrenciesAndBuckets extends ReportScope {
 export function readReportInReadOnlyTransaction<Result>(
   context: GraphqlContext,
   args: ShopReportInput,
-  read: (reader: DatabaseReader, scope: ReportScopeWithCurrenciesAndBuckets) => Promise<Result>,
+  read: (reader: DatabaseOrTransaction, scope: ReportScopeWithCurrenciesAndBuckets) => Promise<Result>,
 ): Promise<Result & { readonly period: Period }> {
   parseReportPeriod(args);
   const merchantId = getMerchantIdForListQuery(context, args.merchantId);
   return context.services.readOnly(async (reader) => {
-    const markets = await findReportMarkets(reader, { merchantId, market: args.market ?? null });
+    const markets = await findMarketsCoveredByReport(reader, { merchantId, market: args.market ?? null });
     const period = parseReportPeriod(args, markets.timeZone ?? undefined);
     const buckets = args.interval === undefined ? [] : dividePeriodIntoBuckets(period, args.interval);
     const scope = { merchantId, marketIds: markets.ids, currencies: markets.currencies, period, buckets };

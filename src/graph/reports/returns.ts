@@ -17,7 +17,9 @@ const ReturnFiguresType = builder.interfaceRef<ReturnFigures>("ReturnFigures").i
       type: "CurrencyCode",
       description: "The currency of all amounts.",
     }),
-    returns: t.exposeInt("returns", { description: "The number of requested returns." }),
+    returns: t.exposeInt("returns", {
+      description: "The number of returns that were requested in the period.",
+    }),
     units: t.exposeInt("units", {
       description: "The number of units of the requested returns, including declined and canceled returns.",
     }),
@@ -33,19 +35,21 @@ const ReturnFiguresType = builder.interfaceRef<ReturnFigures>("ReturnFigures").i
     promisedMinor: t.expose("promisedMinor", {
       type: "MinorUnits",
       description:
-        "The refunds promised when the returns were requested, less fees, in minor units. A settled " +
-        "return counts with the amount actually settled. Declined and canceled returns are not " +
-        "included.",
+        "The refunds that were promised when the returns were requested, less fees, in minor units. A " +
+        "closed return counts with the amount that the buyer actually got. Declined and canceled returns " +
+        "do not count.",
     }),
     feeMinor: t.expose("feeMinor", {
       type: "MinorUnits",
       description:
-        "The return fees deducted from the refunds, in minor units. Declined and canceled " +
-        "returns are not included.",
+        "The return fees that were deducted from the refunds, in minor units. Declined and canceled " +
+        "returns do not count.",
     }),
     refundedMinor: t.expose("refundedMinor", {
       type: "MinorUnits",
-      description: "The refunds of the requested returns that succeeded at any time, in minor units.",
+      description:
+        "The refunds for the returns that were requested in the period, in minor units. Every successful " +
+        "refund counts, also after the period.",
     }),
   }),
 });
@@ -59,7 +63,10 @@ const ReturnReportRowType = builder.objectRef<ReturnReport["reasons"][number]>("
   description: "Figures about the returns of one kind and reason, in one currency.",
   interfaces: [ReturnFiguresType],
   fields: (t) => ({
-    kind: t.expose("kind", { type: ReturnKindEnum, description: "The kind of the returns." }),
+    kind: t.expose("kind", {
+      type: ReturnKindEnum,
+      description: "What the buyers get for the returned units, for example a refund or an exchange.",
+    }),
     reason: t.expose("reason", {
       type: ReturnReasonEnum,
       description: "The buyer's reason for the returns.",
@@ -83,7 +90,9 @@ const ReturnReportType = builder
       }),
       reasons: t.field({
         type: [ReturnReportRowType],
-        description: "Figures per kind, reason and currency, most returns first.",
+        description:
+          "Figures about the returns of one kind and reason, one entry for each kind, reason and currency. " +
+          "The entry with the most returns comes first.",
         complexity: { multiplier: 50 },
         resolve: ({ reasons }) => reasons,
       }),

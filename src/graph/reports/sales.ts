@@ -2,8 +2,8 @@
 import { type GraphQLResolveInfo, Kind, type SelectionSetNode } from "graphql";
 import { z } from "zod";
 import {
-  type CountrySales,
-  type CurrencySales,
+  type SalesToCountry,
+  type SalesInOneCurrency,
   readSalesByCountry,
   readSalesReport,
   type SalesFigures,
@@ -12,7 +12,7 @@ import { readTaxesByCountry } from "#commerce/reports/tax-report.ts";
 import type { PeriodBucket, Period } from "#foundation/period.ts";
 import { builder } from "#graph/builder.ts";
 import { merchantReaders } from "#graph/context.ts";
-import { defineFieldCostByArguments } from "#graph/field-costs.ts";
+import { defineGraphqlFieldCostByArguments } from "#graph/field-costs.ts";
 import { CountryTaxType } from "./taxes.ts";
 import {
   ReportBucketRef,
@@ -39,42 +39,46 @@ const SalesFiguresType = builder.interfaceRef<SalesFigures>("SalesFigures").impl
       description: "The currency of all amounts.",
     }),
     orders: t.exposeInt("orders", {
-      description: "The number of orders placed, including orders canceled later.",
+      description:
+        "The number of orders that were placed in the period, including orders that were canceled later.",
     }),
     canceledOrders: t.exposeInt("canceledOrders", {
       description: "The number of orders placed in the period that were later canceled as a whole.",
     }),
     units: t.exposeInt("units", {
-      description: "The number of units ordered, including units canceled or returned later.",
+      description:
+        "The number of units that were ordered in the period, including units that were canceled or " +
+        "returned later.",
     }),
     grossMinor: t.expose("grossMinor", {
       type: "MinorUnits",
       description:
-        "The sum of the orders' totals when they were placed, in minor units: after " +
-        "discounts, including shipping and tax.",
+        "The sum of the totals that the orders had when they were placed, in minor units: after discounts, " +
+        "including shipping and tax.",
     }),
     reducedMinor: t.expose("reducedMinor", {
       type: "MinorUnits",
       description:
-        "The part of `grossMinor` that buyers no longer owe, in minor units: canceled, " +
-        "returned (less fees), waived or lost in a dispute, whether already paid or not.",
+        "The part of `grossMinor` that buyers no longer owe, in minor units, because units were canceled " +
+        "or returned (less fees), an amount was waived, or a dispute was lost. The amount counts whether " +
+        "the buyer had paid it or not.",
     }),
     netMinor: t.expose("netMinor", {
       type: "MinorUnits",
-      description: "`grossMinor` minus `reducedMinor`, in minor units.",
+      description: "`grossMinor` less `reducedMinor`, in minor units.",
     }),
     refundedMinor: t.expose("refundedMinor", {
       type: "MinorUnits",
       description:
-        "The refunds of the period's orders that succeeded at any time, in minor units. Amounts that " +
-        "a bank took back in a dispute are not included. Units canceled before they were paid count " +
-        "in `reducedMinor`, but not here.",
+        "The refunds for orders that were placed in the period, in minor units. Every successful refund " +
+        "counts, also after the period. Amounts that a bank took back in a dispute do not count. Units " +
+        "that were canceled before they were paid count in `reducedMinor`, but not here.",
     }),
     discountMinor: t.expose("discountMinor", {
       type: "MinorUnits",
       description:
-        "The discounts of promotions when the orders were placed, including discounts on " +
-        "shipping, in minor units. Already deducted in `grossMinor`.",
+        "The discounts that promotions gave when the orders were placed, including discounts on shipping, " +
+        "in minor units. `grossMinor` is the amount after these discounts.",
     }),
     shippingMinor: t.expose("shippingMinor", {
       type: "MinorUnits",
@@ -113,9 +117,9 @@ builder.interfaceFields(SalesFiguresType, (t) => ({
   netDiscountMinor: t.expose("netDiscountMinor", {
     type: "MinorUnits",
     description:
-      "The part of `discountMinor` that belongs to `netMinor`, in minor units: each order's discount in " +
-      "proportion to its net amount. An order that became free by its discount counts with the whole discount " +
-      "unless it was canceled.",
+      "The part of `discountMinor` that belongs to `netMinor`, in minor units: the discount of each order " +
+      "in proportion to the order's net amount. If an order cost nothing because of its discount, its " +
+      "whole discount counts, unless the order was canceled.",
   }),
   netTaxMinor: t.expose("netTaxMinor", {
     type: "MinorUnits",
@@ -129,8 +133,8 @@ builder.interfaceFields(SalesFiguresType, (t) => ({
     type: "MinorUnits",
     nullable: true,
     description:
-      "The average order that was not canceled as a whole: `netMinor` divided by `orders` less " +
-      "`canceledOrders`, rounded half up, in minor units; null if there were none.",
+      "The average amount of the orders that were not completely canceled: `netMinor` divided by `orders` " +
+      "less `canceledOrders`, rounded half up, in minor units; null if there was no such order.",
   }),
 }));
 
@@ -139,11 +143,11 @@ const SalesTotals = builder
   .implement({ description: "Sales figures of the whole period.", interfaces: [SalesFiguresType] });
 
 const SalesBucket = builder.objectRef<SalesFigures & PeriodBucket>("SalesBucket").implement({
-  description: "Sales figures of one bucket of the period.",
+  description: "Sales figures of one bucket (an hour, day, week or month) of the period.",
   interfaces: [ReportBucketRef, SalesFiguresType],
 });
 
-const CurrencySalesType = builder.objectRef<CurrencySales>("SalesOfCurrency").implement({
+const CurrencySalesType = builder.objectRef<SalesInOneCurrency>("SalesOfCurrency").implement({
   description: "Sales figures in one currency. Amounts of different currencies are never added.",
   fields: (t) => ({
     currency: t.expose("currency", {
@@ -154,7 +158,7 @@ const CurrencySalesType = builder.objectRef<CurrencySales>("SalesOfCurrency").im
     totals: t.expose("totals", {
       type: SalesTotals,
       complexity: reportTotalsCost,
-      description: "The figures of the whole period.",
+      description: "The figures about the whole period of the report.",
     }),
     buckets: t.field({
       type: [SalesBucket],
@@ -165,7 +169,7 @@ const CurrencySalesType = builder.objectRef<CurrencySales>("SalesOfCurrency").im
   }),
 });
 
-const CountrySalesType = builder.objectRef<CountrySales>("SalesOfCountry").implement({
+const CountrySalesType = builder.objectRef<SalesToCountry>("SalesOfCountry").implement({
   description: "Sales figures of orders to one country, in one currency.",
   fields: (t) => ({
     country: t.expose("country", {
@@ -181,7 +185,7 @@ const CountrySalesType = builder.objectRef<CountrySales>("SalesOfCountry").imple
     totals: t.expose("totals", {
       type: SalesTotals,
       complexity: reportTotalsCost,
-      description: "The figures of the whole period.",
+      description: "The figures about the whole period of the report.",
     }),
     buckets: t.field({
       type: [SalesBucket],
@@ -195,7 +199,7 @@ const CountrySalesType = builder.objectRef<CountrySales>("SalesOfCountry").imple
 interface SalesReport {
   readonly scope: ReportScopeWithCurrenciesAndBuckets;
   readonly period: Period;
-  readonly currencies: readonly CurrencySales[];
+  readonly currencies: readonly SalesInOneCurrency[];
 }
 
 const countriesMax = 50;
@@ -204,7 +208,7 @@ const countriesMax = 50;
  * Computes the cost of the list of countries in the sales report: the cost of the selected fields is
  * multiplied by `first`.
  */
-const computeCountriesCost = defineFieldCostByArguments(
+const computeCountriesCost = defineGraphqlFieldCostByArguments(
   { sizedBy: ["first"], factor: "`first`" },
   ({ first }: { readonly first: number }) => ({
     field: 1,
@@ -218,7 +222,7 @@ const taxesMax = 1000;
  * Computes the cost of the sales report's list of taxes, which needs one SQL statement and has no nested
  * lists.
  */
-const computeTaxesCost = defineFieldCostByArguments(
+const computeTaxesCost = defineGraphqlFieldCostByArguments(
   { sizedBy: ["first"], factor: "a hundredth of `first`" },
   ({ first }: { readonly first: number }) => ({
     field: 1,
@@ -237,8 +241,8 @@ const SalesReportType = builder.objectRef<SalesReport>("SalesReport").implement(
     currencies: t.field({
       type: [CurrencySalesType],
       description:
-        "One entry for each currency in which the markets sell or sold, sorted by currency " +
-        "code. A currency without sales has zeros.",
+        "The sales figures, one entry for each currency in which the markets sell or sold, sorted by " +
+        "currency code. A currency without sales has zeros.",
       complexity: reportListCost,
       resolve: ({ currencies }) => currencies,
     }),
@@ -298,8 +302,8 @@ builder.queryField("salesReport", (t) =>
   t.field({
     type: SalesReportType,
     description:
-      "Reports sales in a period: orders, units and amounts, by currency or country, and over time. " +
-      "An order counts in the period in which it was placed.",
+      "Reports sales in a period: orders, units and amounts, by currency or country, and by hour, day, " +
+      "week or month. An order counts in the period in which it was placed.",
     authScopes: { callers: merchantReaders },
     complexity: computeBucketedReportCost,
     args: { ...reportArgs, ...intervalArgs, ...marketArgs },

@@ -21,25 +21,27 @@ import {
 
 const SearchFiguresType = builder.interfaceRef<SearchFigures>("SearchFigures").implement({
   description:
-    "Figures about searches by buyers, over REST and in storefronts; only the first " +
-    "page of a search counts. For privacy, a query is left out if fewer than " +
-    `${clientsPerQueryMin} clients searched for it on one day in one country, if it contains an ` +
-    "e-mail address, or if it contains a number of nine or more digits that is not a " +
-    "GTIN (a possible phone, account or card number). Names of people are not detected.",
+    "Figures about searches by buyers, over REST and in storefronts; only the first page of a search " +
+    `counts. For privacy, a query does not count if fewer than ${clientsPerQueryMin} clients searched for ` +
+    "it on one day in one country, if it contains an e-mail address, or if it contains a number of nine or " +
+    "more digits that is not a GTIN (a possible phone, account or card number). Names of people are not " +
+    "detected.",
   fields: (t) => ({
     searches: t.exposeInt("searches", { description: "The number of searches by buyers." }),
     empty: t.exposeInt("empty", {
       description:
-        "The number of these searches without any result, after spelling correction and " +
-        "with the filters that were set.",
+        "The number of searches by buyers that found no product, after spelling correction and with the " +
+        "filters that were set.",
     }),
   }),
 });
 
 const SearchTotalsType = builder.objectRef<SearchReport["totals"]>("SearchTotals").implement({
-  description: "Figures about all counted searches.",
+  description: "Figures about all searches that the report counts.",
   interfaces: [SearchFiguresType],
-  fields: (t) => ({ queries: t.exposeInt("queries", { description: "The number of different queries." }) }),
+  fields: (t) => ({
+    queries: t.exposeInt("queries", { description: "The number of different search queries." }),
+  }),
 });
 
 const SearchReportRowType = builder.objectRef<SearchReport["top"][number]>("SearchReportRow").implement({
@@ -56,8 +58,8 @@ const SearchReportType = builder
   .objectRef<SearchReport & { readonly period: Period }>("SearchReport")
   .implement({
     description:
-      "A report on searches. A merchant's report contains searches among its own products " +
-      "and among the products of all merchants, but not searches among another merchant's " +
+      "A report on the searches of buyers. A merchant's report counts searches among the merchant's own " +
+      "products and searches among the products of all merchants, but no searches among another merchant's " +
       "products.",
     fields: (t) => ({
       period: t.expose("period", {
@@ -72,13 +74,15 @@ const SearchReportType = builder
       }),
       top: t.field({
         type: [SearchReportRowType],
-        description: "The most frequent queries, most searches first.",
+        description: "The most frequent search queries. The query with the most searches comes first.",
         complexity: reportListCost,
         resolve: ({ top }) => top,
       }),
       withoutResults: t.field({
         type: [SearchReportRowType],
-        description: "The queries that most often had no result, most searches without a result first.",
+        description:
+          "The search queries that most often found no product. The query with the most searches without a " +
+          "result comes first.",
         complexity: reportListCost,
         resolve: ({ withoutResults }) => withoutResults,
       }),
@@ -88,8 +92,8 @@ const SearchReportType = builder
 const utcArgs = builder.args((t) => ({
   timeZone: t.string({
     description:
-      "An IANA time zone name. Accepted because other reports have this argument, but without " +
-      "effect: searches are counted by days of UTC.",
+      "An IANA time zone, which has no effect, because searches are counted by days of UTC. The argument " +
+      "exists because all other reports have it.",
   }),
 }));
 
@@ -97,8 +101,8 @@ builder.queryField("searchReport", (t) =>
   t.field({
     type: SearchReportType,
     description:
-      "Reports the most frequent searches and the searches without results, by days of " +
-      "UTC. A search is counted within ten seconds.",
+      "Reports the most frequent searches and the searches without results, by days of UTC. A search " +
+      "appears in the report within ten seconds.",
     authScopes: { callers: merchantReaders },
     complexity: computeListReportCost,
     args: {
@@ -107,7 +111,7 @@ builder.queryField("searchReport", (t) =>
       ...utcArgs,
       country: t.arg({
         type: "CountryCode",
-        description: "Limits the report to searches for products sold to this country.",
+        description: "Limits the report to searches for products that are sold to this country.",
       }),
     },
     resolve: async (_root, { country, first, ...args }, context) => {

@@ -1,8 +1,8 @@
 /** The GraphQL type of a row in the report on taxes by country and rate, which is a part of the sales report. */
-import type { CountryTax } from "#commerce/reports/tax-report.ts";
+import type { TaxOfOrdersToCountry } from "#commerce/reports/tax-report.ts";
 import { builder } from "#graph/builder.ts";
 
-export const CountryTaxType = builder.objectRef<CountryTax>("TaxOfCountry").implement({
+export const CountryTaxType = builder.objectRef<TaxOfOrdersToCountry>("TaxOfCountry").implement({
   description: "The tax of orders to one country by one tax rate, in one currency.",
   fields: (t) => ({
     country: t.expose("country", {
@@ -24,11 +24,14 @@ export const CountryTaxType = builder.objectRef<CountryTax>("TaxOfCountry").impl
       description:
         "The tax rate in basis points: 1900 means 19 %; null if the orders were placed before rates were recorded.",
     }),
-    orders: t.exposeInt("orders", { description: "The number of orders with an amount taxed by the rate." }),
+    orders: t.exposeInt("orders", {
+      description: "The number of orders that contain an amount taxed by the rate.",
+    }),
     taxableMinor: t.expose("taxableMinor", {
       type: "MinorUnits",
       description:
-        "The taxed amount when the orders were placed, after discounts and without the tax, in minor units.",
+        "The amount that was taxed when the orders were placed, after discounts and without the tax, in " +
+        "minor units.",
     }),
     taxMinor: t.expose("taxMinor", {
       type: "MinorUnits",

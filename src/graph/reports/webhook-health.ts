@@ -37,17 +37,18 @@ const HealthFiguresType = builder.interfaceRef<DeliveryHealthFigures>("WebhookHe
     "Figures about webhook delivery attempts, including replays and tests. An attempt " +
     "counts in the period in which it began.",
   fields: (t) => ({
-    attempts: t.exposeInt("attempts", { description: "The number of finished attempts." }),
+    attempts: t.exposeInt("attempts", { description: "The number of delivery attempts that have finished." }),
     successes: t.exposeInt("successes", {
-      description: "The number of successful attempts: the endpoint answered with a 2xx status.",
+      description: "The number of successful delivery attempts: the endpoint answered with a 2xx status.",
     }),
     failures: t.exposeInt("failures", {
-      description: "The number of failed attempts: `attempts` minus `successes`.",
+      description: "The number of failed delivery attempts: `attempts` less `successes`.",
     }),
     successRate: t.exposeFloat("successRate", {
       nullable: true,
       description:
-        "The success rate: `successes` divided by `attempts`, 0 to 1; null if there were no attempts.",
+        "The share of successful delivery attempts: `successes` divided by `attempts`, 0 to 1; null if " +
+        "there were no attempts.",
     }),
     failuresByCode: t.field({
       type: [FailureCount],
@@ -59,13 +60,13 @@ const HealthFiguresType = builder.interfaceRef<DeliveryHealthFigures>("WebhookHe
     p50DurationMs: t.exposeInt("p50DurationMs", {
       nullable: true,
       description:
-        "The median duration of attempts in milliseconds, including failed attempts; null " +
-        "if there were no attempts.",
+        "The median duration of delivery attempts in milliseconds, including failed attempts; null if " +
+        "there were no attempts.",
     }),
     p95DurationMs: t.exposeInt("p95DurationMs", {
       nullable: true,
       description:
-        "The 95th percentile of the duration of attempts in milliseconds, including failed " +
+        "The 95th percentile of the duration of delivery attempts in milliseconds, including failed " +
         "attempts; null if there were no attempts.",
     }),
   }),
@@ -79,7 +80,7 @@ const HealthTotalsType = builder.objectRef<DeliveryHealthFigures>("WebhookHealth
 const HealthBucket = builder
   .objectRef<DeliveryHealthFigures & PeriodBucket>("WebhookHealthBucket")
   .implement({
-    description: "Delivery figures of one bucket of the period.",
+    description: "Delivery figures of one bucket (an hour, day, week or month) of the period.",
     interfaces: [ReportBucketRef, HealthFiguresType],
   });
 
@@ -95,7 +96,7 @@ const EndpointHealthType = builder
       endpoint: t.field({
         type: WebhookEndpointRef,
         nullable: true,
-        description: "The endpoint; null if it has been deleted.",
+        description: "The endpoint of the figures; null if the endpoint has been deleted.",
         resolve: ({ endpointId }, _args, { loaders }) => loaders.webhookEndpoints.load(endpointId),
       }),
     }),
@@ -105,8 +106,8 @@ const HealthReportType = builder
   .objectRef<DeliveryHealthReport & { readonly period: Period }>("WebhookHealthReport")
   .implement({
     description:
-      "A report on webhook deliveries. Attempts are kept as long as their event; attempts " +
-      "older than 30 days are not included.",
+      "A report on webhook deliveries. The attempts of an event are deleted together with the event, so " +
+      "attempts that are older than 30 days are not included.",
     fields: (t) => ({
       period: t.expose("period", {
         type: ReportPeriodRef,
@@ -126,7 +127,9 @@ const HealthReportType = builder
       }),
       endpoints: t.field({
         type: [EndpointHealthType],
-        description: `The endpoints with attempts, most failures first, at most ${reportedEndpointsMax}.`,
+        description:
+          `The endpoints to which deliveries were attempted, at most ${reportedEndpointsMax}. The endpoint ` +
+          "with the most failures comes first.",
         complexity: reportListCost,
         resolve: ({ endpoints }) => endpoints,
       }),
@@ -146,12 +149,14 @@ builder.queryField("webhookHealthReport", (t) =>
       ...timeZoneArgs,
       ...intervalArgs,
       endpointId: t.arg.id({
-        description: "Limits the report to one endpoint, `whe_…`. An unknown endpoint has no attempts.",
+        description:
+          "Limits the report to one webhook endpoint, by its id, `whe_…`. If there is no such endpoint, " +
+          "the report has no attempts.",
       }),
       installationId: t.arg.id({
         description:
-          "Limits the report to the endpoints of one installation, `ins_…`. An unknown " +
-          "installation has no attempts.",
+          "Limits the report to the webhook endpoints of one installation, by its id, `ins_…`. If there is " +
+          "no such installation, the report has no attempts.",
       }),
     },
     resolve: async (_root, { endpointId = null, installationId = null, ...args }, context) => {

@@ -6,7 +6,7 @@ import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import { hideFromAnalysts } from "#graph/context.ts";
 import { InstallationRef, WebhookDeliveryRef, WebhookEventRef } from "#graph/refs.ts";
 import type { DeliveryAttemptView } from "#webhooks/delivery-log.ts";
-import type { DeliveryStatus, ReplayReason } from "#webhooks/delivery-rules.ts";
+import type { DeliveryStatus, DeliveryReplayReason } from "#webhooks/delivery-rules.ts";
 
 /** The GraphQL enum of webhook delivery statuses, the same for apps and for the merchant's staff. */
 export const DeliveryStatusEnum = defineGraphqlEnum<DeliveryStatus>("WebhookDeliveryStatus", {
@@ -22,7 +22,7 @@ export const DeliveryStatusEnum = defineGraphqlEnum<DeliveryStatus>("WebhookDeli
   },
 });
 
-export const ReplayReasonEnum = defineGraphqlEnum<ReplayReason>("WebhookReplayReason", {
+export const ReplayReasonEnum = defineGraphqlEnum<DeliveryReplayReason>("WebhookReplayReason", {
   description: "Why a delivery is replayed.",
   values: {
     receiver_outage: "The receiver was down.",
@@ -58,12 +58,12 @@ const AttemptRef = builder.objectRef<DeliveryAttemptView>("WebhookAttempt").impl
     at: t.expose("startedAt", { type: "DateTime", description: "When the attempt began." }),
     httpStatus: t.exposeInt("httpStatus", {
       nullable: true,
-      description: "The HTTP status of the answer; null if there was no answer.",
+      description: "The HTTP status of the receiver's answer; null if the receiver did not answer.",
     }),
     errorCode: t.expose("errorCode", {
       type: ErrorCodeEnum,
       nullable: true,
-      description: "Why the attempt failed; null if it succeeded.",
+      description: "Why the attempt failed; null if the attempt succeeded.",
     }),
     durationMs: t.exposeInt("durationMs", { description: "The duration of the attempt in milliseconds." }),
   }),
@@ -79,13 +79,16 @@ WebhookDeliveryRef.implement({
       description: "The id of the receiving endpoint, `whe_…`. The endpoint may have been deleted since.",
     }),
     status: t.expose("status", { type: DeliveryStatusEnum, description: "The delivery's state." }),
-    attemptCount: t.exposeInt("attemptCount", { description: "The number of attempts made so far." }),
+    attemptCount: t.exposeInt("attemptCount", {
+      description: "The number of attempts to send the delivery that were made so far.",
+    }),
     nextAttemptAt: t.expose("nextAttemptAt", {
       type: "DateTime",
       nullable: true,
       description:
-        "When the next attempt is due; null if no further attempt is scheduled, if an attempt is in progress, or " +
-        "if the delivery waits for an earlier one about the same subject (`deliveryOrder` of the endpoint).",
+        "When the next attempt is due. Null if no further attempt is scheduled, if an attempt is in " +
+        "progress, or if the delivery waits for an earlier delivery about the same subject (see " +
+        "`deliveryOrder` of the endpoint).",
     }),
     lastAttempt: t.expose("lastAttempt", {
       type: AttemptRef,
@@ -94,13 +97,15 @@ WebhookDeliveryRef.implement({
     }),
     replayOf: t.exposeID("replayOf", {
       nullable: true,
-      description: "The id of the original delivery that this one replays; null if this is the original.",
+      description:
+        "The id of the original delivery that this delivery replays; null if this delivery is the original " +
+        "one.",
     }),
     replayable: t.exposeBoolean("isReplayable", {
       description:
-        "Whether the delivery can be replayed: it has finished, its body is still stored and its replays " +
-        "are not used up. A succeeded delivery needs `force`; a delivery to a deleted endpoint needs " +
-        "another endpoint.",
+        "Whether the delivery can be replayed: the delivery has finished, its body is still stored and it " +
+        "was replayed fewer than ten times. To replay a succeeded delivery, `force` must be true; to " +
+        "replay a delivery to a deleted endpoint, another endpoint must be given.",
     }),
     payloadExpiresAt: t.expose("payloadExpiresAt", {
       type: "DateTime",
@@ -109,18 +114,18 @@ WebhookDeliveryRef.implement({
     replayReason: t.expose("replayReason", {
       type: ReplayReasonEnum,
       nullable: true,
-      description: "Why the delivery was replayed; null if this is the original delivery.",
+      description: "Why the delivery was replayed; null if this delivery is the original one.",
     }),
     replayNote: t.string({
       nullable: true,
-      description: "The note given with the replay; null if there is none. Hidden from analysts.",
+      description: "The note that was given with the replay; null if there is none. Hidden from analysts.",
       resolve: ({ replayNote }, _args, context) => hideFromAnalysts(replayNote, context),
     }),
     createdAt: t.expose("createdAt", { type: "DateTime", description: "When the delivery was created." }),
     finishedAt: t.expose("finishedAt", {
       type: "DateTime",
       nullable: true,
-      description: "When the delivery finished; null if it has not finished yet.",
+      description: "When the delivery finished; null if the delivery has not finished yet.",
     }),
   }),
 });
@@ -135,7 +140,8 @@ builder.objectFields(WebhookDeliveryRef, (t) => ({
   body: t.string({
     nullable: true,
     description:
-      "The JSON text that the delivery sends, in the endpoint's present payload mode. Hidden from analysts.",
+      "The JSON text that the service sends as the body of the delivery, in the endpoint's present payload " +
+      "mode. Hidden from analysts.",
     resolve: async ({ id }, _args, context) => {
       const shownId = hideFromAnalysts(id, context);
       return shownId === null ? null : ((await context.loaders.webhookBodies.load(shownId))?.body ?? null);

@@ -1,5 +1,5 @@
 /** The GraphQL types of an installation's webhook endpoints, with their secrets and their health. */
-import { isIntegratorViewer } from "#access/viewer.ts";
+import { isApiKeyOrOauthViewer } from "#access/viewer.ts";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import { type GraphqlContext, integratorCallers, merchantReaders } from "#graph/context.ts";
 import { InstallationRef, WebhookEndpointRef } from "#graph/refs.ts";
@@ -11,13 +11,13 @@ import type {
 import { endpointsPerInstallationMax } from "#webhooks/endpoints/change-endpoint.ts";
 
 const EndpointStatusEnum = defineGraphqlEnum("WebhookEndpointStatus", {
-  description: "Whether events are delivered to an endpoint.",
+  description: "Whether events are delivered to a webhook endpoint.",
   values: {
     enabled: "Events are delivered to the endpoint.",
-    disabled: "The endpoint was switched off by a caller. Events that occur meanwhile are skipped.",
+    disabled: "A caller switched the endpoint off. Events that occur while the endpoint is off are skipped.",
     auto_disabled:
-      "The endpoint was switched off because deliveries kept failing. Events that occur meanwhile are " +
-      "skipped.",
+      "The service switched the endpoint off, because deliveries kept failing or the endpoint answered " +
+      "HTTP 410 (Gone). Events that occur while the endpoint is off are skipped.",
   },
 });
 
@@ -31,7 +31,7 @@ const DisabledReasonEnum = defineGraphqlEnum("WebhookEndpointDisabledReason", {
 });
 
 export const PayloadModeEnum = defineGraphqlEnum("WebhookPayloadMode", {
-  description: "How much of an event's subject is sent in the event's body.",
+  description: "How much of the object that an event is about is sent in the event's body.",
   values: {
     snapshot: "The body contains the whole object, as it was when the event occurred.",
     thin: "The body contains only the id of the object.",
@@ -41,18 +41,22 @@ export const PayloadModeEnum = defineGraphqlEnum("WebhookPayloadMode", {
 const HealthStateEnum = defineGraphqlEnum("WebhookEndpointHealthState", {
   description: "Whether deliveries to a webhook endpoint succeed.",
   values: {
-    unknown: "No delivery was attempted since the endpoint was created or last enabled.",
-    healthy: "Deliveries succeed. Deliveries may have failed in the last 24 hours, and are retried.",
-    degraded: "No delivery has succeeded for 24 hours.",
+    unknown:
+      "No attempt has succeeded since the endpoint was created, or since the endpoint was enabled after " +
+      "failures.",
+    healthy:
+      "Deliveries to the endpoint succeed, or have been failing for less than 24 hours. Failed deliveries " +
+      "are retried.",
+    degraded: "All attempts have failed for 24 hours or longer.",
     failing:
-      "Twenty attempts in a row failed, so only one attempt a minute is made; or the endpoint was " +
-      "disabled for failing.",
+      "At least twenty attempts in a row failed, so the service makes only one attempt per minute; or the " +
+      "service has disabled the endpoint.",
   },
 });
 
 const WebhookSecret = builder.objectRef<WebhookSecretHint>("WebhookSecret").implement({
   description:
-    "A secret that signs the requests sent to an endpoint. The secret itself was returned only once, " +
+    "A secret with which the requests to an endpoint are signed. The whole secret was returned only once, " +
     "when it was created.",
   fields: (t) => ({
     version: t.exposeInt("version", {
@@ -64,8 +68,8 @@ const WebhookSecret = builder.objectRef<WebhookSecretHint>("WebhookSecret").impl
       type: "DateTime",
       nullable: true,
       description:
-        "When this replaced secret stops signing; until then both secrets sign. Null if it is the " +
-        "current secret.",
+        "When this replaced secret stops signing; until this time, requests are signed with both secrets. " +
+        "Null if this is the current secret.",
     }),
   }),
 });
@@ -81,13 +85,15 @@ const LastFailure = builder
       }),
       httpStatus: t.exposeInt("httpStatus", {
         nullable: true,
-        description: "The HTTP status that the endpoint answered; null if no answer was received.",
+        description: "The HTTP status of the endpoint's answer; null if the endpoint did not answer.",
       }),
     }),
   });
 
 const EndpointHealth = builder.objectRef<EndpointHealthView>("WebhookEndpointHealth").implement({
-  description: "Delivery statistics of an endpoint. Changes of health do not raise the endpoint's version.",
+  description:
+    "Statistics of the deliveries to an endpoint. A change of the statistics does not raise the endpoint's " +
+    "version.",
   fields: (t) => ({
     state: t.expose("state", {
       type: HealthStateEnum,
@@ -99,17 +105,18 @@ const EndpointHealth = builder.objectRef<EndpointHealthView>("WebhookEndpointHea
     successRate24h: t.exposeFloat("successRate24h", {
       nullable: true,
       description:
-        "The share of successful attempts in the last 24 hours, from 0 to 1; null if there were no attempts.",
+        "The share of successful delivery attempts in the last 24 hours, from 0 to 1; null if there were " +
+        "no attempts.",
     }),
     lastSuccessAt: t.expose("lastSuccessAt", {
       type: "DateTime",
       nullable: true,
-      description: "When an attempt last succeeded, to the second; null if none has succeeded.",
+      description: "When a delivery attempt last succeeded, to the second; null if no attempt has succeeded.",
     }),
     lastFailureAt: t.expose("lastFailureAt", {
       type: "DateTime",
       nullable: true,
-      description: "When an attempt last failed; null if none has failed.",
+      description: "When a delivery attempt last failed; null if no attempt has failed.",
     }),
     lastFailure: t.expose("lastFailure", {
       type: LastFailure,
@@ -120,8 +127,8 @@ const EndpointHealth = builder.objectRef<EndpointHealthView>("WebhookEndpointHea
       type: "DateTime",
       nullable: true,
       description:
-        "When the next attempt may be made, because twenty attempts in a row failed; null if deliveries are " +
-        "not held back. A time in the past means that the next due delivery is sent at once.",
+        "When the next attempt may be made, because twenty attempts in a row failed; null if the service " +
+        "does not hold deliveries back. If the time is in the past, the next due delivery is sent at once.",
     }),
   }),
 });
@@ -133,7 +140,8 @@ WebhookEndpointRef.implement({
     url: t.expose("url", { type: "URL", description: "The URL that events are sent to." }),
     description: t.exposeString("description", {
       nullable: true,
-      description: "A note on the endpoint's purpose, written by its creator; null if there is none.",
+      description:
+        "A note on the endpoint's purpose, which its creator has written; null if there is no note.",
     }),
     status: t.expose("status", {
       type: EndpointStatusEnum,
@@ -142,12 +150,12 @@ WebhookEndpointRef.implement({
     disabledReason: t.expose("disabledReason", {
       type: DisabledReasonEnum,
       nullable: true,
-      description: "Why the endpoint is disabled; null if it is enabled.",
+      description: "Why the endpoint is disabled; null if the endpoint is enabled.",
     }),
     disabledAt: t.expose("disabledAt", {
       type: "DateTime",
       nullable: true,
-      description: "When the endpoint was disabled; null if it is enabled.",
+      description: "When the endpoint was disabled; null if the endpoint is enabled.",
     }),
     eventTypes: t.stringList({
       description:
@@ -165,13 +173,14 @@ WebhookEndpointRef.implement({
     }),
     maxPerSecond: t.exposeInt("maxPerSecond", {
       nullable: true,
-      description: "The highest number of events sent per second; null for the default of 25.",
+      description:
+        "The highest number of events that are sent to the endpoint per second; null for the default of 25.",
     }),
     secrets: t.field({
       type: [WebhookSecret],
       description:
-        "The secrets that sign requests at present, newest first. There are two while a secret is being " +
-        "replaced.",
+        "The secrets with which requests are signed at present, newest first. There are two secrets while " +
+        "one replaces the other.",
       complexity: { multiplier: 2 },
       resolve: ({ secrets }) => secrets,
     }),
@@ -192,7 +201,7 @@ WebhookEndpointRef.implement({
 });
 
 const EndpointList = builder.objectRef<readonly WebhookEndpoint[]>("WebhookEndpointList").implement({
-  description: "All webhook endpoints of an installation, with their number and its limit.",
+  description: "All webhook endpoints of an installation, with their number and the highest allowed number.",
   fields: (t) => ({
     endpoints: t.field({
       type: [WebhookEndpointRef],
@@ -225,7 +234,7 @@ builder.objectField(InstallationRef, "webhookEndpointList", (t) =>
  */
 function isVisible({ merchantId, installationId }: WebhookEndpoint, { viewer }: GraphqlContext): boolean {
   if (viewer.kind === "anonymous") return false;
-  if (isIntegratorViewer(viewer)) return installationId === viewer.installationId;
+  if (isApiKeyOrOauthViewer(viewer)) return installationId === viewer.installationId;
   return viewer.merchantId === null || merchantId === viewer.merchantId;
 }
 

@@ -3,7 +3,7 @@ import { createFailureWithDetail } from "#foundation/failure.ts";
 import { getDisallowedValueErrors, requireNoInputFieldErrors } from "#foundation/faults.ts";
 import { builder, defineGraphqlEnum } from "#graph/builder.ts";
 import { type GraphqlContext, getMerchantIdForListQuery, merchantReaders } from "#graph/context.ts";
-import { defineFieldCostByArguments } from "#graph/field-costs.ts";
+import { defineGraphqlFieldCostByArguments } from "#graph/field-costs.ts";
 import { listMerchantArgs } from "#graph/list-arguments.ts";
 import { eventTypeNames } from "#webhooks/event-catalogue.ts";
 import { eventRetentionDays } from "#webhooks/delivery-rules.ts";
@@ -16,7 +16,7 @@ const FeedStartEnum = defineGraphqlEnum("EventFeedStart", {
   description: "Where the event feed is read from if no cursor is given.",
   values: {
     oldest: "The feed begins with the oldest stored event.",
-    end: "From the present end of the feed: only events that are added later.",
+    end: "The feed begins at its present end: the reader gets only events that are added later.",
   },
 });
 
@@ -25,22 +25,25 @@ export const EventFeedPageRef = builder.objectRef<EventFeedPage>("EventFeedPage"
   fields: (t) => ({
     events: t.field({
       type: [MerchantEventType],
-      description: "The events, in the order of the feed. May be empty although more events follow.",
+      description:
+        "The events of the page, in the order of the feed. The list may be empty although more events " +
+        "follow.",
       resolve: ({ events }) => [...events],
     }),
     cursor: t.exposeString("cursor", {
       description:
-        "The place in the feed after this page, also if the page is empty. Store the cursor together with the " +
-        "result of processing the events, and pass it as `after` for the next page.",
+        "The position in the feed after this page, also if the page is empty. Store the cursor together " +
+        "with the result of processing the events, and pass it as `after` to get the next page.",
     }),
     hasMore: t.exposeBoolean("hasMore", {
       description:
-        "Whether more events may follow already now. If false, the page ends at the end of the feed.",
+        "Whether more events may already follow this page. If false, the page ends at the present end of " +
+        "the feed.",
     }),
   }),
 });
 
-export const computeFeedCost = defineFieldCostByArguments(
+export const computeFeedCost = defineGraphqlFieldCostByArguments(
   { sizedBy: ["first"], factor: "`first`" },
   ({ first }: { readonly first?: number | null | undefined }) => ({
     field: 1,
@@ -52,18 +55,18 @@ export const eventFeedArgs = builder.args((t) => ({
   ...listMerchantArgs,
   after: t.string({
     description:
-      "The `cursor` of the page after which the reading continues. A cursor stays valid as long as no event " +
-      `after it is deleted, which is ${eventRetentionDays} days after the event; later it is refused with the ` +
-      "detail code `expired`.",
+      "The `cursor` of the page after which the reading continues. A cursor stays valid as long as no " +
+      `event after it is deleted; events are deleted after ${eventRetentionDays} days. A cursor that is no ` +
+      "longer valid is refused with the detail code `expired`.",
   }),
   start: t.field({
     type: FeedStartEnum,
     defaultValue: "oldest",
-    description: "Where to begin if `after` is left out.",
+    description: "Where in the feed the reading begins if `after` is left out.",
   }),
   first: t.int({
     defaultValue: feedPageSizeMax,
-    description: `The highest number of events of a page, 1 to ${feedPageSizeMax}.`,
+    description: `The highest number of events on a page, 1 to ${feedPageSizeMax}.`,
   }),
   types: t.stringList({
     description: "Returns only events of these types, names of the event catalogue such as `order.placed`.",
@@ -113,10 +116,10 @@ builder.queryField("eventFeed", (t) =>
   t.field({
     type: EventFeedPageRef,
     description:
-      "Reads events in an order in which no event is missed: an event is never added before one that a reader " +
-      "has already got, and events about the same object come in the order of the changes. Events appear here " +
-      "within a second after their transaction has committed. The subscription `eventFeedChanged` waits for " +
-      "new events.",
+      "Reads events in an order in which a reader misses no event: an event is never added before an event " +
+      "that a reader has already got, and events about the same object come in the order of the changes. " +
+      "An event appears in the feed within a second after its transaction has committed. The subscription " +
+      "`eventFeedChanged` waits for new events.",
     authScopes: { callers: merchantReaders },
     complexity: computeFeedCost,
     args: eventFeedArgs,

@@ -6,7 +6,7 @@ import { getDisallowedValueErrors, requireNoInputFieldErrors } from "#foundation
 import { builder } from "#graph/builder.ts";
 import {
   computeConnectionCost,
-  createConnectionTypeOptions,
+  createGraphqlConnectionTypeOptions,
   loadGraphqlConnection,
 } from "#graph/connections.ts";
 import { getMerchantIdForListQuery, hideFromAnalysts, merchantReaders } from "#graph/context.ts";
@@ -52,9 +52,9 @@ builder.queryField("events", (t) =>
     {
       type: MerchantEventType,
       description:
-        "Lists events, newest first, whether an endpoint receives them or not. For people who search events. " +
-        "A program that must not miss an event reads `eventFeed`, because an event of a slow transaction can " +
-        "appear in this list behind newer ones.",
+        "Lists events, newest first, including events that no endpoint receives. This list is for people " +
+        "who look for an event. A program that must not miss an event reads `eventFeed`, because an event " +
+        "of a slow transaction can appear in this list behind newer events.",
       authScopes: { callers: merchantReaders },
       complexity: computeConnectionCost,
       args: {
@@ -101,6 +101,6 @@ builder.queryField("events", (t) =>
         };
       },
     },
-    ...createConnectionTypeOptions("MerchantEvent", "events"),
+    ...createGraphqlConnectionTypeOptions("MerchantEvent", "events"),
   ),
 );

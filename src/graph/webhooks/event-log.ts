@@ -14,18 +14,18 @@ import { listEventCatalogue, eventTypeNames, type EventTypeView } from "#webhook
 import { isTextWithoutForbiddenCharacters } from "#foundation/text.ts";
 import type { DefaultConnectionArguments } from "@pothos/plugin-relay";
 import { createFailureWithDetail } from "#foundation/failure.ts";
-import { toDatabaseSafeId } from "#foundation/ids.ts";
+import { blankIdWithForbiddenCharacters } from "#foundation/ids.ts";
 import { createdPeriodArgs, listMerchantArgs, requirePeriodStartBeforeEnd } from "#graph/list-arguments.ts";
 import { buildMerchantDeliveryIdSqlQuery } from "#webhooks/event-lists.ts";
 import {
   loadGraphqlConnection,
   computeConnectionCost,
   type GraphqlConnectionPage,
-  createConnectionTypeOptions,
+  createGraphqlConnectionTypeOptions,
 } from "#graph/connections.ts";
 import { InstallationRef, WebhookDeliveryRef, WebhookEventRef } from "#graph/refs.ts";
-import { type EventsReadableByInstallation, type EventWithDeliveries } from "#webhooks/delivery-log.ts";
-import { buildDeliveryIdSqlQuery, findDeliveryPage } from "#webhooks/delivery-pages.ts";
+import { type InstallationEventLog, type EventWithDeliveries } from "#webhooks/delivery-log.ts";
+import { buildEndpointDeliveryIdSqlQuery, findWebhookDeliveriesPage } from "#webhooks/delivery-pages.ts";
 import { type DeliveryStatus, eventRetentionDays } from "#webhooks/delivery-rules.ts";
 import { DeliveryStatusEnum } from "./deliveries.ts";
 
@@ -57,15 +57,17 @@ export const EventTypeRef = builder.objectRef<EventTypeView>("EventType").implem
     payloadSchema: t.expose("payloadSchema", {
       type: "JSON",
       description:
-        "JSON Schema (2020-12) of the request body. The OpenAPI document describes the object inside it.",
+        "The JSON Schema (2020-12) of the body of a webhook request. The OpenAPI document describes the " +
+        "object that the body contains.",
     }),
     example: t.expose("example", {
       type: "JSON",
-      description: "An example of a request body, at most 4 KiB.",
+      description: "An example of the body of a webhook request, at most 4 KiB.",
     }),
     deprecated: t.exposeBoolean("deprecated", {
       description:
-        "Whether the event type is deprecated and will be removed. False for every event type of this version.",
+        "Whether the event type is deprecated, which means that it will be removed. False for every event " +
+        "type of this version.",
     }),
   }),
 });
@@ -118,7 +120,8 @@ builder.queryFields((t) => ({
     {
       type: WebhookDeliveryRef,
       description:
-        "Lists the deliveries to one endpoint, also if it is deleted, or to all endpoints, oldest first.",
+        "Lists webhook deliveries, oldest first: those to one endpoint, which may have been deleted, or " +
+        "those to all endpoints.",
       authScopes: { callers: merchantReaders },
       complexity: computeConnectionCost,
       args: {
@@ -126,7 +129,8 @@ builder.queryFields((t) => ({
         ...createdPeriodArgs,
         endpointId: t.arg.id({
           description:
-            "Lists only deliveries to the endpoint with this id, `whe_…`. Not allowed together with a period.",
+            "Lists only deliveries to the endpoint with this id, `whe_…`. Not allowed together with " +
+            "`createdFrom` or `createdTo`.",
         }),
         status: t.arg({ type: DeliveryStatusEnum, description: "Returns only deliveries with this status." }),
       },
@@ -144,7 +148,7 @@ builder.queryFields((t) => ({
         };
       },
     },
-    ...createConnectionTypeOptions("WebhookDelivery", "deliveries"),
+    ...createGraphqlConnectionTypeOptions("WebhookDelivery", "deliveries"),
   ),
 }));
 
@@ -180,12 +184,16 @@ function loadDeliveryIds(
       code: "not_allowed",
       message: '"endpointId" is not allowed together with "createdFrom" or "createdTo".',
     });
-  const filter = { merchantId, endpointId: toDatabaseSafeId(endpointId), status: status ?? null };
+  const filter = {
+    merchantId,
+    endpointId: blankIdWithForbiddenCharacters(endpointId),
+    status: status ?? null,
+  };
   return loadGraphqlConnection(args, {
     db: context.db,
-    query: buildDeliveryIdSqlQuery(context.db, filter),
+    query: buildEndpointDeliveryIdSqlQuery(context.db, filter),
     cursor: "webhookDelivery",
-    loadPage: (page) => findDeliveryPage(context.db, filter, page),
+    loadPage: (page) => findWebhookDeliveriesPage(context.db, filter, page),
   });
 }
 
@@ -205,8 +213,8 @@ WebhookLog.implement({
     events: t.field({
       type: [WebhookEventRef],
       description:
-        "The newest 100 events that the installation may see, and up to 100 older ones with a delivery " +
-        "that is exhausted, retrying or skipped. Newest first.",
+        "The newest 100 events that the installation may see, and up to 100 older events with a delivery " +
+        "that is exhausted, retrying or skipped. The newest event comes first.",
       complexity: { multiplier: 200 },
       resolve: async ({ installationId }, _args, { loaders }) =>
         (await loaders.webhookLogs.load(installationId)).events,
@@ -216,7 +224,7 @@ WebhookLog.implement({
       resolve: () => eventRetentionDays,
     }),
     truncated: t.boolean({
-      description: "Whether stored events are missing from `events`.",
+      description: "Whether the service stores further events that are not in `events`.",
       resolve: async ({ installationId }, _args, { loaders }) =>
         (await loaders.webhookLogs.load(installationId)).isTruncated,
     }),
@@ -230,15 +238,15 @@ WebhookLog.implement({
   }),
 });
 
-const oldestOf = ({ events }: EventsReadableByInstallation): Date | null => events.at(-1)?.occurredAt ?? null;
+const oldestOf = ({ events }: InstallationEventLog): Date | null => events.at(-1)?.occurredAt ?? null;
 
 builder.objectField(InstallationRef, "webhookEvent", (t) =>
   t.field({
     type: WebhookEventRef,
     nullable: true,
     description:
-      "The event with the given id, with its deliveries to the installation's endpoints; null if no endpoint " +
-      "of the installation was sent the event.",
+      "The event with the given id, with its deliveries to the installation's endpoints; null if the event " +
+      "was sent to no endpoint of the installation.",
     authScopes: { callers: merchantReaders },
     args: { id: t.arg.id({ required: true, description: "The event's id, `evt_…`." }) },
     resolve: async ({ id: installationId }, { id: eventId }, { loaders }) => {

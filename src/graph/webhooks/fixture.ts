@@ -8,9 +8,9 @@ import { integratorsAndStaff } from "#graph/context.ts";
 import { WebhookEndpointRef } from "#graph/refs.ts";
 import { decryptEndpointSecrets } from "#webhooks/endpoints/endpoint-secrets.ts";
 import {
-  type SignatureFixtureRequest,
+  type WebhookSignatureFixtureRequest,
   type SignedExampleWebhookRequest,
-  createSignatureFixture,
+  createWebhookSignatureFixture,
   type SignatureFixture,
 } from "#webhooks/signature-fixture.ts";
 import { type SignatureRejectReason, type WebhookSignatureTestVector } from "#webhooks/signature-vectors.ts";
@@ -35,19 +35,19 @@ const RejectReasonEnum = defineGraphqlEnum<SignatureRejectReason>("SignatureReje
 });
 
 const HeaderNames = builder.objectRef<SignatureFixture["headers"]>("SignatureHeaders").implement({
-  description: "The names of the HTTP headers used for signing.",
+  description: "The names of the HTTP headers that are used for signing webhook requests.",
   fields: (t) => ({
     id: t.exposeString("id", { description: "The name of the header with the event's id." }),
     timestamp: t.exposeString("timestamp", {
       description: "The name of the header with the time of the attempt in Unix seconds.",
     }),
     signature: t.exposeString("signature", {
-      description: "The name of the header with the signatures, separated by spaces.",
+      description: "The name of the header with the signatures, which are separated by spaces.",
     }),
   }),
 });
 
-const Request = builder.objectRef<SignatureFixtureRequest>("SignatureRequest").implement({
+const Request = builder.objectRef<WebhookSignatureFixtureRequest>("SignatureRequest").implement({
   description: "A webhook request as the receiver gets it.",
   fields: (t) => ({
     method: t.exposeString("method", { description: "The HTTP method, always POST." }),
@@ -57,23 +57,24 @@ const Request = builder.objectRef<SignatureFixtureRequest>("SignatureRequest").i
     }),
     bodyUtf8: t.exposeString("bodyUtf8", { description: "The request's body as UTF-8 text." }),
     bodyBase64: t.exposeString("bodyBase64", {
-      description: "The bytes of the request's body in base64. These bytes are signed.",
+      description: "The bytes of the request's body in base64. The signature is computed over these bytes.",
     }),
   }),
 });
 
 const Live = builder.objectRef<SignedExampleWebhookRequest>("SignatureLiveFixture").implement({
   description:
-    "An example request signed at the time of the query with the endpoint's secrets. Nothing is sent to " +
-    "the endpoint.",
+    "An example request that is signed with the endpoint's secrets at the time of the query. The service " +
+    "sends nothing to the endpoint.",
   fields: (t) => ({
     secretVersions: t.field({
       type: ["Int"],
-      description: "The versions of the secrets that signed it, in the order of the signatures.",
+      description:
+        "The versions of the secrets with which the request is signed, in the order of the signatures.",
       complexity: { multiplier: 2 },
       resolve: ({ secretVersions }) => secretVersions,
     }),
-    request: t.expose("request", { type: Request, description: "The signed request." }),
+    request: t.expose("request", { type: Request, description: "The signed webhook request." }),
     expires: t.expose("expires", {
       type: "DateTime",
       description: "When the request's timestamp becomes too old to be accepted.",
@@ -83,12 +84,16 @@ const Live = builder.objectRef<SignedExampleWebhookRequest>("SignatureLiveFixtur
 
 const Vector = builder.objectRef<WebhookSignatureTestVector>("SignatureVector").implement({
   description:
-    "A request signed with a public test secret, and the result expected of a verifier. The vectors are " +
-    "the same for all endpoints and versions.",
+    "A request signed with a public test secret, and the result that a signature verifier must return for " +
+    "it. The test vectors are the same for all endpoints and versions.",
   fields: (t) => ({
     name: t.exposeString("name", { description: "The name of the test vector." }),
-    purpose: t.exposeString("purpose", { description: "What the test vector tests." }),
-    secret: t.exposeString("secret", { description: "The secret to configure in the verifier." }),
+    purpose: t.exposeString("purpose", {
+      description: "The property of a signature verifier that the test vector tests.",
+    }),
+    secret: t.exposeString("secret", {
+      description: "The webhook secret to configure in the verifier for this test.",
+    }),
     now: t.exposeInt("now", { description: "The time to set as the verifier's clock, in Unix seconds." }),
     headers: t.expose("headers", {
       type: "StringMap",
@@ -115,7 +120,7 @@ const Vector = builder.objectRef<WebhookSignatureTestVector>("SignatureVector").
     rejectReason: t.expose("rejectReason", {
       type: RejectReasonEnum,
       nullable: true,
-      description: "Why the verifier must reject the request; null if it must accept it.",
+      description: "Why the verifier must reject the request; null if the verifier must accept the request.",
     }),
   }),
 });
@@ -163,7 +168,7 @@ builder.objectField(WebhookEndpointRef, "signatureFixture", (t) =>
     resolve: async ({ id }, _args, { loaders, services, clock }) => {
       const sealed = await loaders.signatureFixtures.load(id);
       if (sealed === null) throw createFailure("webhook_endpoint_not_found");
-      return createSignatureFixture(decryptEndpointSecrets(sealed, services.keyring, clock.now()));
+      return createWebhookSignatureFixture(decryptEndpointSecrets(sealed, services.keyring, clock.now()));
     },
   }),
 );

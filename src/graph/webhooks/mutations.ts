@@ -3,12 +3,12 @@
  * REST; `PublicWebhookCreateRequest` is the body of that request.
  */
 import { z } from "zod";
-import { isIntegratorViewer } from "#access/viewer.ts";
+import { isApiKeyOrOauthViewer } from "#access/viewer.ts";
 import { createFailureWithDetail, type FailureDetail } from "#foundation/failure.ts";
 import { builder } from "#graph/builder.ts";
 import { integratorsAndStaff } from "#graph/context.ts";
 import { endpointMutationKind, existingEndpointMutationKind } from "#graph/mutation-kinds.ts";
-import type { MutationPreparationFunction } from "#graph/mutation-options.ts";
+import type { WorkBeforeMutationTransaction } from "#graph/mutation-options.ts";
 import { defineMutation } from "#graph/mutation.ts";
 import { WebhookEndpointRef } from "#graph/refs.ts";
 import {
@@ -20,7 +20,7 @@ import {
   updateEndpoint,
 } from "#webhooks/endpoints/endpoint-commands.ts";
 import {
-  type EndpointWithSecret,
+  type EndpointWithNewSecret,
   secretOverlapHours,
   rotateWebhookSecret,
   type NewWebhookSecret,
@@ -28,7 +28,7 @@ import {
 import { expectedVersionDescription } from "#graph/catalog/inputs.ts";
 import { endpointInputLimits as bounds } from "#webhooks/endpoints/endpoint-input.ts";
 import { endpointUrlLengthMax } from "#webhooks/endpoint-url.ts";
-import { createWebhookEndpointOptionFields, EndpointOptionsInput } from "./endpoint-options.ts";
+import { createWebhookEndpointOptionInputFields, EndpointOptionsInput } from "./endpoint-options.ts";
 import { PayloadModeEnum } from "./endpoints.ts";
 
 const urlShape = z.string().max(endpointUrlLengthMax);
@@ -73,7 +73,8 @@ const EndpointCreateInput = builder.inputType("PublicWebhookCreateRequest", {
       description: "Whether events are delivered to the endpoint from the start.",
     }),
     maxPerSecond: t.int({
-      description: "The highest number of events sent per second, 1 to 100. Default: 25.",
+      description:
+        "The highest number of events that are sent to the endpoint per second, 1 to 100. Default: 25.",
       validate: perSecond,
     }),
     metadata: t.field({
@@ -85,7 +86,9 @@ const EndpointCreateInput = builder.inputType("PublicWebhookCreateRequest", {
 });
 
 const EndpointUpdateInput = builder.inputType("WebhookEndpointUpdateInput", {
-  description: "The changes of a webhook endpoint. An omitted field stays as it is; null removes its value.",
+  description:
+    "The changes of a webhook endpoint. A field that is left out stays as it is; null removes the field's " +
+    "value.",
   fields: (t) => ({
     expectedVersion: t.int({ description: expectedVersionDescription }),
     url: t.string({
@@ -105,20 +108,22 @@ const EndpointUpdateInput = builder.inputType("WebhookEndpointUpdateInput", {
       description: "Whether events contain the whole object or only its id.",
     }),
     maxPerSecond: t.int({
-      description: "The highest number of events sent per second, 1 to 100; null for the default of 25.",
+      description:
+        "The highest number of events that are sent to the endpoint per second, 1 to 100; null for the " +
+        "default of 25.",
       validate: perSecond,
     }),
     metadata: t.field({
       type: "StringMap",
-      description: `Key-value pairs that replace all those stored with the endpoint: ${metadataRule}`,
+      description: `Key-value pairs that replace all stored key-value pairs of the endpoint: ${metadataRule}`,
       validate: metadata,
     }),
-    ...createWebhookEndpointOptionFields(t),
+    ...createWebhookEndpointOptionInputFields(t),
   }),
 });
 
 const EndpointTransitionInput = builder.inputType("WebhookEndpointTransitionInput", {
-  description: "The version of the webhook endpoint that the caller expects.",
+  description: "The expected version of the webhook endpoint that is to be enabled, disabled or deleted.",
   fields: (t) => ({ expectedVersion: t.int({ description: expectedVersionDescription }) }),
 });
 
@@ -129,7 +134,7 @@ const SecretRotateInput = builder.inputType("WebhookSecretRotateInput", {
     overlapHours: t.int({
       defaultValue: secretOverlapHours.usual,
       description:
-        "The number of hours for which the old secret signs beside the new one, 0 to " +
+        "The number of hours during which requests are signed with both the old and the new secret, 0 to " +
         `${secretOverlapHours.max}. Default: ${secretOverlapHours.usual}.`,
       validate: z.int32().min(0).max(secretOverlapHours.max),
     }),
@@ -137,7 +142,7 @@ const SecretRotateInput = builder.inputType("WebhookSecretRotateInput", {
 });
 
 const SecretValue = builder.objectRef<NewWebhookSecret>("WebhookSecretValue").implement({
-  description: "A secret in full, returned only in this answer.",
+  description: "A webhook secret in full, which is returned only in this answer.",
   fields: (t) => ({
     version: t.exposeInt("version", {
       description: "The number of this secret among the endpoint's secrets, counted from 1.",
@@ -147,20 +152,20 @@ const SecretValue = builder.objectRef<NewWebhookSecret>("WebhookSecretValue").im
         "The secret in the format of Standard Webhooks libraries: `whsec_` and 32 bytes in base64.",
     }),
     shownOnce: t.boolean({
-      description: "Always true: the secret cannot be read again.",
+      description: "Whether this answer is the only one with the secret. Always true.",
       resolve: () => true,
     }),
   }),
 });
 
-const WithSecret = builder.objectRef<EndpointWithSecret>("WebhookEndpointWithSecret").implement({
+const WithSecret = builder.objectRef<EndpointWithNewSecret>("WebhookEndpointWithSecret").implement({
   description: "A webhook endpoint and the secret created for it.",
   fields: (t) => ({
     endpoint: t.expose("endpoint", {
       type: WebhookEndpointRef,
       description: "The webhook endpoint that the secret belongs to.",
     }),
-    secret: t.expose("secret", { type: SecretValue, description: "The new secret." }),
+    secret: t.expose("secret", { type: SecretValue, description: "The new secret of the webhook endpoint." }),
   }),
 });
 
@@ -177,7 +182,7 @@ const EndpointDeleted = builder
  * Resolves the host name in a webhook endpoint's URL. Returns a fault if one of its IP addresses is not
  * allowed.
  */
-const findUrlFaults: MutationPreparationFunction<
+const findUrlFaults: WorkBeforeMutationTransaction<
   { readonly url?: string | null | undefined },
   readonly FailureDetail[]
 > = async ({ url }, { resolvedNames }) => (typeof url === "string" ? resolvedNames.faultsOf(url) : []);
@@ -186,7 +191,7 @@ defineMutation({
   ...endpointMutationKind,
   name: "webhookEndpointCreate",
   description:
-    "Registers a webhook endpoint and sends it a ping. Its secret is returned only in this answer.",
+    "Registers a webhook endpoint and sends a ping to it. Only this answer contains the endpoint's secret.",
   failures: [
     "webhook_url_not_allowed",
     "unknown_event_type",
@@ -203,10 +208,13 @@ defineMutation({
   },
   input: EndpointCreateInput,
   inputDescription: "The webhook endpoint to create.",
-  options: { input: EndpointOptionsInput, description: "Settings that the REST operation does not have." },
+  options: {
+    input: EndpointOptionsInput,
+    description: "Further settings of the endpoint, which only GraphQL offers.",
+  },
   type: WithSecret,
   check: ({ viewer }, { installationId }) => {
-    if (!isIntegratorViewer(viewer)) requireInstallation(installationId);
+    if (!isApiKeyOrOauthViewer(viewer)) requireInstallation(installationId);
   },
   prepare: findUrlFaults,
   run: (transaction, context, { prepared, options, ...input }) =>
@@ -253,7 +261,7 @@ defineMutation({
 defineMutation({
   ...existingEndpointMutationKind,
   name: "webhookEndpointEnable",
-  description: "Enables a webhook endpoint. Sends a ping first, then the waiting deliveries.",
+  description: "Enables a webhook endpoint. The service first sends a ping, then the deliveries that wait.",
   failures: [...existingEndpointMutationKind.failures, "invalid_state"],
   input: EndpointTransitionInput,
   type: WebhookEndpointRef,
@@ -264,8 +272,8 @@ defineMutation({
   ...existingEndpointMutationKind,
   name: "webhookEndpointDisable",
   description:
-    "Disables a webhook endpoint. Deliveries already attempted wait; deliveries not yet attempted and " +
-    "events that occur meanwhile are skipped.",
+    "Disables a webhook endpoint. Deliveries that were already attempted wait; deliveries that were not " +
+    "yet attempted are skipped, and so are events that occur while the endpoint is disabled.",
   failures: [...existingEndpointMutationKind.failures, "invalid_state"],
   input: EndpointTransitionInput,
   type: WebhookEndpointRef,
@@ -276,7 +284,8 @@ defineMutation({
   ...existingEndpointMutationKind,
   name: "webhookEndpointDelete",
   description:
-    "Deletes a webhook endpoint permanently. Cancels its waiting deliveries and erases its secrets.",
+    "Deletes a webhook endpoint permanently, cancels the deliveries that wait and erases the endpoint's " +
+    "secrets.",
   input: EndpointTransitionInput,
   type: EndpointDeleted,
   run: deleteEndpoint,
@@ -297,8 +306,9 @@ defineMutation({
   ...existingEndpointMutationKind,
   name: "webhookSecretRotate",
   description:
-    "Creates a new secret for a webhook endpoint. The previous secret also signs until the overlap ends; " +
-    "an even older secret stops signing at once. The new secret is returned only in this answer.",
+    "Creates a new secret for a webhook endpoint. Until the overlap ends, requests are signed with the new " +
+    "and the previous secret; an even older secret is no longer used at once. Only this answer contains " +
+    "the new secret.",
   input: SecretRotateInput,
   type: WithSecret,
   run: rotateWebhookSecret,

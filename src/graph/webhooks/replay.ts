@@ -15,7 +15,7 @@ import {
   bulkReplayDaysMax,
   bulkReplayPageSize,
   type FailedDeliveryStatus,
-  type ReplaySkipReason,
+  type BulkReplaySkipReason,
 } from "#webhooks/replay-selection.ts";
 import { type DeliveryReplayResult, replayDelivery, replayNoteLengthMax } from "#webhooks/replay-delivery.ts";
 import { DeliveryStatusEnum, ReplayReasonEnum } from "./deliveries.ts";
@@ -33,7 +33,7 @@ const ReplayInput = builder.inputType("PublicWebhookReplayRequest", {
     }),
     force: t.boolean({
       defaultValue: false,
-      description: "Whether to replay the delivery even if it succeeded.",
+      description: "Whether to replay the delivery even if the delivery has succeeded.",
     }),
     note: t.string({
       description: `A note for later readers, without personal data, at most ${replayNoteLengthMax} characters.`,
@@ -43,7 +43,9 @@ const ReplayInput = builder.inputType("PublicWebhookReplayRequest", {
 });
 
 const Original = builder.objectRef<DeliveryReplayResult["original"]>("WebhookDeliveryOriginal").implement({
-  description: "The first delivery of an event to an endpoint. Replays do not change it.",
+  description:
+    "The first delivery of an event to an endpoint. A replay is a delivery of its own and does not change " +
+    "the original delivery.",
   fields: (t) => ({
     id: t.exposeID("id", { description: "The delivery's id, `whd_…`." }),
     status: t.expose("status", {
@@ -59,9 +61,12 @@ interface ReplayShown {
 }
 
 const Replay = builder.objectRef<ReplayShown>("WebhookDeliveryReplay").implement({
-  description: "A replay of a delivery, with the original delivery.",
+  description: "A replay of a delivery, together with the original delivery.",
   fields: (t) => ({
-    delivery: t.expose("delivery", { type: WebhookDeliveryRef, description: "The new delivery." }),
+    delivery: t.expose("delivery", {
+      type: WebhookDeliveryRef,
+      description: "The new delivery, which replays the original delivery.",
+    }),
     original: t.expose("original", { type: Original, description: "The original delivery." }),
   }),
 });
@@ -71,7 +76,7 @@ defineMutation({
   name: "webhookDeliveryReplay",
   description:
     "Replays a delivery with the same event id and body and a new signature, to the endpoint's present " +
-    "URL. Possible until 30 days after the event, at most ten times.",
+    "URL. A delivery can be replayed until 30 days after the event, at most ten times.",
   failures: [
     "webhook_endpoint_not_found",
     "webhook_delivery_not_found",
@@ -105,15 +110,19 @@ export const LostStatusEnum = defineGraphqlEnum<FailedDeliveryStatus>("WebhookDe
 });
 
 const BulkInput = builder.inputType("WebhookDeliveriesReplayInput", {
-  description: "Selects the deliveries to replay, and gives the reason.",
+  description:
+    "The deliveries to replay, selected by endpoint or installation, period and state, and the reason for " +
+    "the replay.",
   fields: (t) => ({
     endpointId: t.id({
       description:
-        "Replays deliveries to this endpoint, `whe_…`, even if it was deleted. Either `endpointId` or " +
-        "`installationId` is required.",
+        "The id of the endpoint whose deliveries are replayed, `whe_…`; the endpoint may have been " +
+        "deleted. Either `endpointId` or `installationId` is required.",
     }),
     installationId: t.id({
-      description: "Replays deliveries to all endpoints of this installation, `ins_…`.",
+      description:
+        "The id of the installation, `ins_…`, to whose endpoints the replayed deliveries went. Either " +
+        "`endpointId` or `installationId` is required.",
     }),
     since: t.field({
       type: "DateTime",
@@ -146,26 +155,29 @@ const BulkInput = builder.inputType("WebhookDeliveriesReplayInput", {
         "The endpoint of the installation that receives all replays. Default: each delivery's original " +
         "endpoint.",
     }),
-    after: t.string({ description: "The `endCursor` of the previous call, to continue after it." }),
+    after: t.string({
+      description: "The `endCursor` of the previous call, if this call continues the replay after it.",
+    }),
   }),
 });
 
-const PassedOverEnum = defineGraphqlEnum<ReplaySkipReason>("WebhookReplayRefusal", {
+const PassedOverEnum = defineGraphqlEnum<BulkReplaySkipReason>("WebhookReplayRefusal", {
   description: "Why a delivery was not replayed.",
   values: {
     delivery_in_progress: "A replay of the delivery is in progress.",
     delivery_already_succeeded: "A replay of the delivery has succeeded.",
     delivery_payload_expired: "The body of the delivery is no longer stored.",
     delivery_replay_limit_reached: "The delivery was already replayed ten times.",
-    webhook_endpoint_not_found: "The delivery's endpoint does not exist.",
-    webhook_endpoint_disabled: "The delivery's endpoint is disabled, or the installation is suspended.",
+    webhook_endpoint_not_found: "The endpoint that would receive the replay does not exist.",
+    webhook_endpoint_disabled:
+      "The endpoint that would receive the replay is disabled, or its installation is suspended.",
   },
 });
 
 export const SkippedDeliveryCount = builder
   .objectRef<BulkReplayResult["passedOver"][number]>("WebhookReplaySkipped")
   .implement({
-    description: "The number of deliveries that were not replayed for one reason.",
+    description: "The number of deliveries that were not replayed, for one of the reasons.",
     fields: (t) => ({
       reason: t.expose("reason", {
         type: PassedOverEnum,
@@ -183,14 +195,14 @@ const BulkReplay = builder.objectRef<BulkReplayResult>("WebhookDeliveriesReplay"
     replayed: t.exposeInt("replayed", { description: "The number of deliveries replayed by this call." }),
     skipped: t.field({
       type: [SkippedDeliveryCount],
-      description: "The numbers of deliveries that were not replayed, by reason.",
+      description: "The numbers of deliveries that were not replayed, one entry for each reason.",
       complexity: { multiplier: 6 },
       resolve: ({ passedOver }) => passedOver,
     }),
     hasMore: t.exposeBoolean("hasMore", {
       description:
-        "Whether more deliveries match after `endCursor`. If true, call again with `endCursor` as " +
-        "`after`.",
+        "Whether there are more deliveries to replay after `endCursor`. If true, call the mutation again " +
+        "with `endCursor` as `after`.",
     }),
     endCursor: t.exposeString("endCursor", {
       nullable: true,
@@ -203,12 +215,14 @@ defineMutation({
   ...replayMutationKind,
   name: "webhookDeliveriesReplay",
   description:
-    "Replays unsuccessful deliveries of a period. One call examines at most " +
-    `${bulkReplayPageSize} deliveries, oldest event first, and skips those that cannot be ` +
+    `Replays the unsuccessful deliveries of a period. One call examines at most ${bulkReplayPageSize} ` +
+    "deliveries, in the order of their events, the oldest first, and skips deliveries that cannot be " +
     "replayed.",
   failures: ["webhook_endpoint_not_found", "resource_not_found", "webhook_endpoint_disabled"],
   input: BulkInput,
-  inputDescription: "Selects the deliveries to replay, and gives the reason.",
+  inputDescription:
+    "The deliveries to replay, selected by endpoint or installation, period and state, and the reason for " +
+    "the replay.",
   type: BulkReplay,
   run: replayDeliveries,
 });

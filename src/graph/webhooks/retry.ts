@@ -10,19 +10,19 @@ import { replayMutationKind } from "#graph/mutation-kinds.ts";
 import { defineMutation, reloadChangedRow } from "#graph/mutation.ts";
 import { WebhookDeliveryRef } from "#graph/refs.ts";
 import { attemptsMax } from "#webhooks/delivery-rules.ts";
-import { previewReplay, type ReplayPreview } from "#webhooks/preview-replay.ts";
+import { previewBulkReplay, type BulkReplayPreview } from "#webhooks/preview-replay.ts";
 import { bulkReplayDaysMax, bulkReplayPageSize } from "#webhooks/replay-selection.ts";
 import { retryDelivery } from "#webhooks/retry-delivery.ts";
 import { LostStatusEnum, SkippedDeliveryCount } from "./replay.ts";
 
 const RetryInput = builder.inputType("WebhookDeliveryRetryInput", {
-  description: "The number of attempts that the caller has seen.",
+  description: "The number of attempts that the caller has read from the delivery.",
   fields: (t) => ({
     expectedAttemptCount: t.int({
       required: true,
       description:
-        "The `attemptCount` that the caller has read, 0 to 9. If it is different, nothing is changed and the " +
-        "error is version_conflict (409).",
+        "The `attemptCount` of the delivery that the caller has read, 0 to 9. If the delivery has another " +
+        "number of attempts now, nothing is changed and the error is version_conflict (409).",
       validate: z
         .int32()
         .min(0)
@@ -35,12 +35,12 @@ defineMutation({
   ...replayMutationKind,
   name: "webhookDeliveryRetry",
   description:
-    "Makes the next attempt of a delivery at once, instead of at its `nextAttemptAt`. While the endpoint is " +
+    "Makes the next attempt of a delivery at once, without waiting for `nextAttemptAt`. If the endpoint is " +
     "paused, the attempt is made when the pause ends.",
   failures: ["webhook_delivery_not_found", "webhook_endpoint_disabled", "version_conflict"],
   target: { deliveryId: "The id of the waiting delivery, `whd_…`." },
   input: RetryInput,
-  inputDescription: "The number of attempts that the caller has seen.",
+  inputDescription: "The number of attempts that the caller has read from the delivery.",
   type: WebhookDeliveryRef,
   run: retryDelivery,
   answer: async ({ loaders }, deliveryId) => {
@@ -50,15 +50,15 @@ defineMutation({
   },
 });
 
-const PreviewRef = builder.objectRef<ReplayPreview>("WebhookReplayPreview").implement({
-  description: "What a call of `webhookDeliveriesReplay` would do now.",
+const PreviewRef = builder.objectRef<BulkReplayPreview>("WebhookReplayPreview").implement({
+  description: "What a call of the mutation `webhookDeliveriesReplay` would do at present.",
   fields: (t) => ({
     replayable: t.exposeInt("replayable", {
       description: "The number of deliveries that the call would replay.",
     }),
     skipped: t.field({
       type: [SkippedDeliveryCount],
-      description: "The numbers of deliveries that the call would not replay, by reason.",
+      description: "The numbers of deliveries that the call would not replay, one entry for each reason.",
       complexity: { multiplier: 6 },
       resolve: ({ passedOver }) => passedOver,
     }),
@@ -66,7 +66,7 @@ const PreviewRef = builder.objectRef<ReplayPreview>("WebhookReplayPreview").impl
       description: `The highest number of deliveries that one call examines: ${bulkReplayPageSize}.`,
     }),
     hasMore: t.exposeBoolean("hasMore", {
-      description: "Whether more deliveries match than one call examines.",
+      description: "Whether there are more deliveries to replay than one call examines.",
     }),
   }),
 });
@@ -76,8 +76,8 @@ builder.queryField("webhookReplayPreview", (t) =>
     type: PreviewRef,
     nullable: true,
     description:
-      "Counts the deliveries to an endpoint that `webhookDeliveriesReplay` would replay. Nothing is sent. " +
-      "Null if the caller can see no such endpoint.",
+      "Counts the deliveries to an endpoint that `webhookDeliveriesReplay` would replay, without sending " +
+      "anything. Null if the caller can see no such endpoint.",
     authScopes: { callers: merchantReaders },
     complexity: 50,
     args: {
@@ -97,14 +97,14 @@ builder.queryField("webhookReplayPreview", (t) =>
       status: t.arg({
         type: LostStatusEnum,
         required: true,
-        description: "The final state of the deliveries.",
+        description: "The final state of the deliveries to count.",
       }),
       after: t.arg.string({
-        description: "The `endCursor` of a replay, to count only the deliveries after it.",
+        description: "The `endCursor` of an earlier replay; only the deliveries after this cursor count.",
       }),
     },
     resolve: (_root, filter, context) =>
-      previewReplay(
+      previewBulkReplay(
         context.db,
         { merchantId: getCallerMerchantId(context), now: context.clock.now() },
         filter,

@@ -10,8 +10,8 @@ import { createGraphqlContext, type GraphqlServices } from "#graph/context.ts";
 import { reportBaseCost } from "#graph/limits.ts";
 import { openExportFile } from "#graph/reports/export-file.ts";
 import {
-  getRateLimitAddressKey,
-  type InternalTokenAuthentication,
+  getRateLimitKeyOfAddress,
+  type InternalTokenOrStaffAuthenticator,
   addCredentialIdToRequestLog,
 } from "#graphql/authenticate.ts";
 import { countGraphqlRequestAgainstQuotas, createGraphqlCostCharger } from "#graphql/quotas.ts";
@@ -21,7 +21,7 @@ import { parseByteRange } from "./byte-range.ts";
 
 export interface ExportsPluginOptions {
   readonly services: GraphqlServices;
-  readonly authentication: InternalTokenAuthentication;
+  readonly authentication: InternalTokenOrStaffAuthenticator;
   readonly limiter: RateLimiter;
 }
 
@@ -30,7 +30,7 @@ const downloadCost = reportBaseCost;
 
 const extension = ".ndjson";
 
-export const exportsPlugin: FastifyPluginAsync<ExportsPluginOptions> = async (
+export const exportDownloadPlugin: FastifyPluginAsync<ExportsPluginOptions> = async (
   server,
   { services, authentication, limiter },
 ) => {
@@ -44,7 +44,7 @@ export const exportsPlugin: FastifyPluginAsync<ExportsPluginOptions> = async (
       throw createFailure("route_not_found", {
         message: "The path must be /exports/ID.ndjson, with the export's id.",
       });
-    const client = getRateLimitAddressKey(request);
+    const client = getRateLimitKeyOfAddress(request);
     const context = createGraphqlContext(services, { viewer, requestId: request.id, client });
     const payment = await createGraphqlCostCharger({ address: client, viewer, limiter })(downloadCost);
     if (payment?.refusal !== undefined) throw payment.refusal;

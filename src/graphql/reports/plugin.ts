@@ -13,8 +13,8 @@ import { createGraphqlContext, type GraphqlServices } from "#graph/context.ts";
 import { PublicGraphqlError } from "#mesh/public-error.ts";
 import type { GraphqlDocumentRunner } from "#mesh/run.ts";
 import {
-  getRateLimitAddressKey,
-  type InternalTokenAuthentication,
+  getRateLimitKeyOfAddress,
+  type InternalTokenOrStaffAuthenticator,
   addCredentialIdToRequestLog,
 } from "#graphql/authenticate.ts";
 import { countGraphqlRequestAgainstQuotas, createGraphqlCostCharger } from "#graphql/quotas.ts";
@@ -26,11 +26,11 @@ import { type CsvReportRow, formatCsvReport } from "./csv-table.ts";
 export interface ReportsPluginOptions {
   readonly run: GraphqlDocumentRunner;
   readonly services: GraphqlServices;
-  readonly authentication: InternalTokenAuthentication;
+  readonly authentication: InternalTokenOrStaffAuthenticator;
   readonly limiter: RateLimiter;
 }
 
-export const reportsPlugin: FastifyPluginAsync<ReportsPluginOptions> = async (
+export const csvReportsPlugin: FastifyPluginAsync<ReportsPluginOptions> = async (
   server,
   { run, services, authentication, limiter },
 ) => {
@@ -51,7 +51,7 @@ export const reportsPlugin: FastifyPluginAsync<ReportsPluginOptions> = async (
       // The query requests one row more than the file may have. If this additional row is returned, the
       // report does not fit into the file.
       const variables = rowsMax === undefined ? given : { ...given, first: rowsMax + 1 };
-      const client = getRateLimitAddressKey(request);
+      const client = getRateLimitKeyOfAddress(request);
       const context = createGraphqlContext(services, {
         viewer,
         requestId: request.id,

@@ -11,17 +11,17 @@ import {
 } from "#mesh/contract-schema.ts";
 import { execute, getOperationAST } from "graphql";
 import type { Plugin } from "graphql-yoga";
-import { getPreparedGraphqlDocument } from "#mesh/prepared-document.ts";
-import { createGraphqlExecutorOverridePlugin } from "#mesh/run.ts";
+import { getParsedAndCompiledGraphqlDocument } from "#mesh/prepared-document.ts";
+import { createMeshExecutorWrappingPlugin } from "#mesh/run.ts";
 
 export default (): Plugin =>
-  createGraphqlExecutorOverridePlugin(({ schema, document, operationName }, executeWithMesh) => {
+  createMeshExecutorWrappingPlugin(({ schema, document, operationName }, executeWithMesh) => {
     if (isBuiltInGraphqlDocument(document)) {
       const query = getCompiledBuiltInGraphqlDocument(getLowerCaseEnumSchema(schema), document);
       return ({ rootValue, contextValue, variableValues }) =>
         query(rootValue, contextValue, variableValues ?? {});
     }
-    const compiled = getPreparedGraphqlDocument(document)?.query;
+    const compiled = getParsedAndCompiledGraphqlDocument(document)?.query;
     if (compiled !== undefined) return (args) => compiled.execute(args, executeWithMesh);
     // A subscription document is executed for each event with graphql-js's `execute`. Mesh's executor would
     // start another subscription instead of resolving the fields of the event.

@@ -10,7 +10,7 @@ import { isBuiltInGraphqlDocument } from "#mesh/contract-schema.ts";
 import {
   type GraphqlDocumentExecutor,
   type GraphqlDocumentExecutionArgs,
-  createGraphqlExecutorOverridePlugin,
+  createMeshExecutorWrappingPlugin,
 } from "#mesh/run.ts";
 import {
   toGraphqlError,
@@ -20,7 +20,7 @@ import {
 } from "#mesh/public-error.ts";
 
 export default (): Plugin =>
-  createGraphqlExecutorOverridePlugin((args, execute) => (input): ReturnType<GraphqlDocumentExecutor> => {
+  createMeshExecutorWrappingPlugin((args, execute) => (input): ReturnType<GraphqlDocumentExecutor> => {
     try {
       const running = execute(input);
       return running instanceof Promise

@@ -17,15 +17,15 @@ import {
   getIdempotencyKeyOfMutation,
   runMutationPreparationFunctions,
 } from "#mesh/idempotent-document.ts";
-import { getGraphqlDocumentRequirements } from "#mesh/operation-security.ts";
+import { getRestDocumentSecurityAndIdempotency } from "#mesh/operation-security.ts";
 import {
   type GraphqlDocumentExecutor,
   type GraphqlDocumentExecutionArgs,
-  createGraphqlExecutorOverridePlugin,
+  createMeshExecutorWrappingPlugin,
 } from "#mesh/run.ts";
 
 export default (): Plugin =>
-  createGraphqlExecutorOverridePlugin((args, execute): GraphqlDocumentExecutor | undefined => {
+  createMeshExecutorWrappingPlugin((args, execute): GraphqlDocumentExecutor | undefined => {
     const { schema, document, operationName, contextValue } = args;
     if (
       contextValue.viewer === undefined ||
@@ -35,7 +35,7 @@ export default (): Plugin =>
     if (!isBuiltInGraphqlDocument(document)) return runOnceByArgument(args, execute);
     const { once } = contextValue;
     if (once !== null) return (input) => runOnce(once, input, execute);
-    return getGraphqlDocumentRequirements(schema, document)?.isIdempotent === true
+    return getRestDocumentSecurityAndIdempotency(schema, document)?.isIdempotent === true
       ? refuseWithoutKey
       : undefined;
   });

@@ -15,16 +15,16 @@ import {
 import { requireNoControlCharacters } from "#mesh/clean-text.ts";
 import { isBuiltInGraphqlDocument } from "#mesh/contract-schema.ts";
 import { computeGraphqlOperationCost } from "#mesh/document-cost.ts";
-import { getPreparedGraphqlDocument } from "#mesh/prepared-document.ts";
+import { getParsedAndCompiledGraphqlDocument } from "#mesh/prepared-document.ts";
 import {
   type GraphqlDocumentExecutor,
   type GraphqlDocumentExecutionArgs,
-  createGraphqlExecutorOverridePlugin,
+  createMeshExecutorWrappingPlugin,
 } from "#mesh/run.ts";
 import { toGraphqlError } from "#mesh/public-error.ts";
 
 export default (): Plugin =>
-  createGraphqlExecutorOverridePlugin((args, execute): GraphqlDocumentExecutor | undefined => {
+  createMeshExecutorWrappingPlugin((args, execute): GraphqlDocumentExecutor | undefined => {
     if (args.contextValue.viewer === undefined || isBuiltInGraphqlDocument(args.document)) return undefined;
     return async (input) => {
       requireNoControlCharacters(args);
@@ -56,7 +56,7 @@ export default (): Plugin =>
  */
 function tryMeasureCost(args: GraphqlDocumentExecutionArgs): GraphqlQueryCost | GraphQLError {
   try {
-    return measureGraphqlQueryCost(args);
+    return measureGraphqlQueryCostAndLimit(args);
   } catch (error) {
     if (error instanceof GraphQLError) return error;
     throw error;
@@ -89,11 +89,12 @@ export interface GraphqlQueryCost {
 }
 
 /** Returns the cost of the operation that a document runs, and the maximum cost for the caller's role. */
-export const measureGraphqlQueryCost = (
+export const measureGraphqlQueryCostAndLimit = (
   args: Omit<GraphqlDocumentExecutionArgs, "rootValue">,
 ): GraphqlQueryCost => ({
   requested:
-    getPreparedGraphqlDocument(args.document)?.measureCost(args) ?? computeGraphqlOperationCost(args),
+    getParsedAndCompiledGraphqlDocument(args.document)?.measureCost(args) ??
+    computeGraphqlOperationCost(args),
   limit: getGraphqlQueryCostLimit(args.contextValue),
 });
 

@@ -7,8 +7,8 @@
 import type { Plugin } from "graphql-yoga";
 import { Failure, createFailure } from "#foundation/failure.ts";
 import {
-  getGraphqlDocumentRequirements,
-  requireCredentialForGraphqlDocument,
+  getRestDocumentSecurityAndIdempotency,
+  requireCredentialAndScopeOfDocument,
 } from "#mesh/operation-security.ts";
 import type { GraphqlDocumentExecutionArgs } from "#mesh/run.ts";
 import { PublicGraphqlError } from "#mesh/public-error.ts";
@@ -39,9 +39,9 @@ function findAccessError({
   const { viewer, refusal, requestId, publicUrl }: MeshDevContext = contextValue;
   try {
     if (viewer === undefined) throw refusal ?? createFailure("credentials_missing");
-    const requirements = getGraphqlDocumentRequirements(schema, document, operationName);
+    const requirements = getRestDocumentSecurityAndIdempotency(schema, document, operationName);
     if (requirements !== null)
-      requireCredentialForGraphqlDocument(viewer, requirements.security, publicUrl ?? "");
+      requireCredentialAndScopeOfDocument(viewer, requirements.security, publicUrl ?? "");
     return undefined;
   } catch (error) {
     // A document that a client sends may contain directives of REST operations with invalid arguments. The

@@ -11,7 +11,7 @@ import { getGraphqlRootFields } from "#mesh/idempotent-document.ts";
 import {
   type GraphqlExecutorOverride,
   type GraphqlDocumentExecutionArgs,
-  createGraphqlExecutorOverridePlugin,
+  createMeshExecutorWrappingPlugin,
 } from "#mesh/run.ts";
 import { getFailureOfGraphqlError } from "#mesh/public-error.ts";
 
@@ -19,7 +19,7 @@ import { getFailureOfGraphqlError } from "#mesh/public-error.ts";
  * Creates the plugin; without tracing, the plugin has no hooks. Tracing is started before GraphQL Mesh is
  * opened, so this function already knows whether tracing is on.
  */
-export default (): Plugin => (isTracingEnabled() ? createGraphqlExecutorOverridePlugin(traceExecution) : {});
+export default (): Plugin => (isTracingEnabled() ? createMeshExecutorWrappingPlugin(traceExecution) : {});
 
 const traceExecution: GraphqlExecutorOverride = (args, execute) => {
   if (isBuiltInGraphqlDocument(args.document)) return undefined;

@@ -5,24 +5,29 @@
 import type { FailureDetail } from "#foundation/failure.ts";
 import {
   getAddressFieldLabel,
-  getAddressFieldNameInSentence,
+  getAddressFieldNounForSentence,
   findPostalCodePlaceholder,
 } from "./address-labels.ts";
 import { formatCountryName } from "./amounts.ts";
 import type { AddressFormFieldName } from "./checkout-services.ts";
-import { type TranslatedText, fillPlaceholders, type CheckoutLanguage, getTextInLanguage } from "./texts.ts";
+import {
+  type EnglishGermanJapaneseText,
+  fillPlaceholders,
+  type CheckoutLanguage,
+  getTextInLanguage,
+} from "./texts.ts";
 
-const forbidden: TranslatedText = [
+const forbidden: EnglishGermanJapaneseText = [
   "Do not use web addresses, emojis or special characters.",
   "Verwenden Sie keine Internetadressen, Emojis oder Sonderzeichen.",
   "URL、絵文字、特殊文字は使用できません。",
 ];
-const listed: TranslatedText = [
+const listed: EnglishGermanJapaneseText = [
   "Choose an entry from the list.",
   "Wählen Sie einen Eintrag der Liste.",
   "一覧から選択してください。",
 ];
-const other: TranslatedText = [
+const other: EnglishGermanJapaneseText = [
   "This value is not valid. Check it.",
   "Diese Angabe ist ungültig. Prüfen Sie sie.",
   "ご確認ください。",
@@ -32,7 +37,7 @@ const other: TranslatedText = [
  * Error messages for an address field, by the code of the broken rule. The page shows the field's label
  * before the message.
  */
-const byRule: Readonly<Record<string, TranslatedText>> = {
+const byRule: Readonly<Record<string, EnglishGermanJapaneseText>> = {
   too_long: [
     "The text is too long. Shorten it.",
     "Der Text ist zu lang. Kürzen Sie ihn.",
@@ -45,27 +50,35 @@ const byRule: Readonly<Record<string, TranslatedText>> = {
   unknown_country: listed,
   unknown_region: listed,
 };
-const named: TranslatedText = ["{label}: {message}", "{label}: {message}", "{label}：{message}"];
+const named: EnglishGermanJapaneseText = ["{label}: {message}", "{label}: {message}", "{label}：{message}"];
 
 /** Error messages that contain the name of the address field, for example "Enter the ZIP code." */
-const enter: TranslatedText = ["Enter {noun}.", "Geben Sie {noun} ein.", "{noun}を入力してください。"];
-const choose: TranslatedText = ["Choose {noun}.", "Wählen Sie {noun}.", "{noun}を選択してください。"];
-const mismatch: TranslatedText = [
+const enter: EnglishGermanJapaneseText = [
+  "Enter {noun}.",
+  "Geben Sie {noun} ein.",
+  "{noun}を入力してください。",
+];
+const choose: EnglishGermanJapaneseText = [
+  "Choose {noun}.",
+  "Wählen Sie {noun}.",
+  "{noun}を選択してください。",
+];
+const mismatch: EnglishGermanJapaneseText = [
   "Check {noun}. It does not match {otherNoun}.",
   "Prüfen Sie {noun}: {label} und {otherLabel} passen nicht zusammen.",
   "{label}と{otherLabel}が一致しません。両方をご確認ください。",
 ];
-const wrongPostalCode: TranslatedText = [
+const wrongPostalCode: EnglishGermanJapaneseText = [
   "Check {noun}. An example for {country}: {example}.",
   "Prüfen Sie {noun}. Ein Beispiel für {country}: {example}.",
   "{noun}をご確認ください。{country}の例：{example}",
 ];
-const foreignPostalCode: TranslatedText = [
+const foreignPostalCode: EnglishGermanJapaneseText = [
   "Check {noun} and the country: {country} has no such code.",
   "Prüfen Sie {noun} und das Land. Gewählt ist: {country}.",
   "{noun}と国（{country}）をご確認ください。",
 ];
-const byField: Readonly<Record<string, TranslatedText>> = {
+const byField: Readonly<Record<string, EnglishGermanJapaneseText>> = {
   "regionCode required": choose,
   "countryCode required": choose,
   "regionCode region_postal_code_mismatch": mismatch,
@@ -110,13 +123,13 @@ export function getAddressFieldFaultMessages(
   const opposite = { ...at, field: field === "postalCode" ? "regionCode" : "postalCode" } as const;
   const parts = {
     label: getAddressFieldLabel(at),
-    noun: getAddressFieldNameInSentence(at),
+    noun: getAddressFieldNounForSentence(at),
     otherLabel: getAddressFieldLabel(opposite),
-    otherNoun: getAddressFieldNameInSentence(opposite),
+    otherNoun: getAddressFieldNounForSentence(opposite),
     country: formatCountryName(country, language),
     example: findPostalCodePlaceholder(country) ?? "",
   };
-  const fill = (texts: TranslatedText, more: Readonly<Record<string, string>> = {}): string =>
+  const fill = (texts: EnglishGermanJapaneseText, more: Readonly<Record<string, string>> = {}): string =>
     fillPlaceholders(getTextInLanguage(texts, language), { ...parts, ...more });
   const own = sentenceFor(field, rule, parts.example !== "");
   if (own !== undefined) return { message: fill(own), summary: fill(own) };
@@ -124,7 +137,11 @@ export function getAddressFieldFaultMessages(
   return { message, summary: fill(named, { message }) };
 }
 
-function sentenceFor(field: string, rule: string, hasExample: boolean): TranslatedText | undefined {
+function sentenceFor(
+  field: string,
+  rule: string,
+  hasExample: boolean,
+): EnglishGermanJapaneseText | undefined {
   if (field === "postalCode" && rule === "pattern_mismatch")
     return hasExample ? wrongPostalCode : foreignPostalCode;
   return byField[`${field} ${rule}`] ?? (rule === "required" ? enter : undefined);

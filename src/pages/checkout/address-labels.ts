@@ -3,15 +3,15 @@
  * for example "ZIP code" in the United States, "Postcode" in the United Kingdom, "Prefecture" in Japan.
  */
 import type { AddressFormFieldName } from "./checkout-services.ts";
-import { type TranslatedText, getTextInLanguage, type CheckoutLanguage } from "./texts.ts";
+import { type EnglishGermanJapaneseText, getTextInLanguage, type CheckoutLanguage } from "./texts.ts";
 
 /**
  * The two texts of an address field: its label, and its name inside a sentence (in German in the accusative
  * case).
  */
 interface FieldWords {
-  readonly label: TranslatedText;
-  readonly noun: TranslatedText;
+  readonly label: EnglishGermanJapaneseText;
+  readonly noun: EnglishGermanJapaneseText;
 }
 
 const usual: Readonly<Record<AddressFormFieldName, FieldWords>> = {
@@ -181,7 +181,7 @@ export const getAddressFieldLabel = (field: FieldOfCountry): string =>
   getTextInLanguage(wordsOf(field).label, field.language);
 
 /** Returns the name of an address field as it appears inside a sentence, for example "the ZIP code". */
-export const getAddressFieldNameInSentence = (field: FieldOfCountry): string =>
+export const getAddressFieldNounForSentence = (field: FieldOfCountry): string =>
   getTextInLanguage(wordsOf(field).noun, field.language);
 
 /**
@@ -191,7 +191,7 @@ export const getAddressFieldNameInSentence = (field: FieldOfCountry): string =>
 const digitPostalCodes = new Set(
   "AT AU BE BG CH CZ DE DK EE ES FI FR GR HR HU IN IT JP KR LI LU MX NO RO RS SE SI SK TR US".split(" "),
 );
-export const hasNumericPostalCode = (country: string): boolean => digitPostalCodes.has(country);
+export const hasCountryNumericPostalCodes = (country: string): boolean => digitPostalCodes.has(country);
 
 /**
  * Example postal codes by country. Each entry is a pair of country and code, not one text to split, because

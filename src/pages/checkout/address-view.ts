@@ -1,10 +1,10 @@
 /** Renders the form for the delivery address, with the fields that the country of the address needs. */
-import { html, type HtmlMarkup } from "#pages/shared/html.ts";
+import { html, type PreEscapedHtml } from "#pages/shared/html.ts";
 import { formatCountryName } from "./amounts.ts";
 import { type AddressFormLayout, getAddressFormLayout } from "#commerce/addresses/address-country.ts";
-import type { AddressFormFieldName, EnteredAddress } from "./checkout-services.ts";
+import type { AddressFormFieldName, EnteredAddressFormFields } from "./checkout-services.ts";
 import { type AddressFieldFaultMessages, getAddressFieldFaultMessages } from "./address-faults.ts";
-import { getAddressFieldLabel, hasNumericPostalCode } from "./address-labels.ts";
+import { getAddressFieldLabel, hasCountryNumericPostalCodes } from "./address-labels.ts";
 import { isMainLanguageOfCountry } from "./saved-address-view.ts";
 import type { CheckoutPageVisit } from "./visit.ts";
 import type { CheckoutLanguage } from "./texts.ts";
@@ -19,7 +19,7 @@ export const addressFormId = "address-form";
 export const getAddressFieldElementId = (name: string): string => `address-${name}`;
 
 function addressForms(
-  { countryCode }: EnteredAddress,
+  { countryCode }: EnteredAddressFormFields,
   { session }: Pick<CheckoutPageVisit, "session">,
 ): AddressFormLayout & { country: string } {
   const isOffered = countryCode !== undefined && session.countries.includes(countryCode);
@@ -60,9 +60,9 @@ const isEmailAsked = ({ session, isHolder }: CheckoutPageVisit): boolean =>
  * that were not sent become empty texts.
  */
 export function pickAddressFieldsUsedInCountry(
-  typed: EnteredAddress,
+  typed: EnteredAddressFormFields,
   visit: CheckoutPageVisit,
-): EnteredAddress {
+): EnteredAddressFormFields {
   const { country, fields } = addressForms(typed, visit);
   return {
     countryCode: typed.countryCode ?? country,
@@ -72,13 +72,13 @@ export function pickAddressFieldsUsedInCountry(
 
 /** Returns the e-mail address that the buyer typed; undefined if the address form does not ask for one. */
 export const getEmailEnteredInAddressForm = (
-  typed: EnteredAddress,
+  typed: EnteredAddressFormFields,
   visit: CheckoutPageVisit,
 ): string | undefined => (isEmailAsked(visit) ? (typed.email ?? "").trim() : undefined);
 
 /** Returns the faults of a typed address, in the order of the form's fields. */
 export function findEnteredAddressFaults(
-  typed: EnteredAddress,
+  typed: EnteredAddressFormFields,
   visit: CheckoutPageVisit,
 ): AddressFormFieldFault[] {
   const requiredParts = pickAddressFieldsUsedInCountry(typed, visit);
@@ -113,7 +113,7 @@ const isPart = (name: string): name is AddressFormFieldName => parts.has(name);
  * Reads the fields of all countries from the submitted address form, not only those of the selected country.
  * The values of hidden fields are shown again if the buyer selects the previous country again.
  */
-export function readEnteredAddress(form: URLSearchParams): EnteredAddress {
+export function readEnteredAddress(form: URLSearchParams): EnteredAddressFormFields {
   const typedMax = 1000;
   return Object.fromEntries(
     [...parts].flatMap((name) => (form.has(name) ? [[name, (form.get(name) ?? "").slice(0, typedMax)]] : [])),
@@ -121,7 +121,7 @@ export function readEnteredAddress(form: URLSearchParams): EnteredAddress {
 }
 
 interface AddressShown {
-  readonly typed: EnteredAddress;
+  readonly typed: EnteredAddressFormFields;
   readonly faults: readonly AddressFormFieldFault[];
   /**
    * True if the buyer has just selected another country. The focus is then on the country field when the page
@@ -133,7 +133,7 @@ interface AddressShown {
 export function renderAddressForm(
   visit: CheckoutPageVisit,
   { typed, faults, isCountryNew }: AddressShown,
-): HtmlMarkup {
+): PreEscapedHtml {
   const { say, session, path, isHolder } = visit;
   // Before the buyer has typed anything, the address form contains the saved address. Only the browser in
   // which that address was entered gets it.
@@ -195,7 +195,7 @@ function groupLocality(fields: readonly FormField[]): (readonly [FormField, ...F
 }
 
 /** Converts the saved address to the values of the form's fields. */
-const toTypedAddress = (address: PostalAddress | undefined): EnteredAddress =>
+const toTypedAddress = (address: PostalAddress | undefined): EnteredAddressFormFields =>
   Object.fromEntries(
     Object.entries(address ?? {}).flatMap(([name, value]) =>
       typeof value === "string" && name !== "email" ? [[name, value]] : [],
@@ -215,7 +215,7 @@ interface CountryShown {
 function countryView(
   { say, session, language }: CheckoutPageVisit,
   { country, fault, isFocused }: CountryShown,
-): HtmlMarkup {
+): PreEscapedHtml {
   const names = session.countries
     .map((code) => ({ code, name: formatCountryName(code, language) }))
     .toSorted((a, b) => a.name.localeCompare(b.name, language));
@@ -272,7 +272,10 @@ interface FieldShown {
   readonly country: string;
 }
 
-function fieldView({ name, isRequired }: AddressFormLayout["fields"][number], shown: FieldShown): HtmlMarkup {
+function fieldView(
+  { name, isRequired }: AddressFormLayout["fields"][number],
+  shown: FieldShown,
+): PreEscapedHtml {
   const { visit, value, fault, country } = shown;
   const { say, language } = visit;
   const id = getAddressFieldElementId(name);
@@ -297,12 +300,14 @@ function fieldView({ name, isRequired }: AddressFormLayout["fields"][number], sh
  * Returns the HTML attribute for the keyboard that phones show for the postal code: digits, or capital
  * letters. Returns undefined for all other address fields.
  */
-function keyboardFor(name: AddressFormFieldName, country: string): HtmlMarkup | undefined {
+function keyboardFor(name: AddressFormFieldName, country: string): PreEscapedHtml | undefined {
   if (name !== "postalCode") return undefined;
-  return hasNumericPostalCode(country) ? html` inputmode="numeric"` : html` autocapitalize="characters"`;
+  return hasCountryNumericPostalCodes(country)
+    ? html` inputmode="numeric"`
+    : html` autocapitalize="characters"`;
 }
 
-function regionView(shared: HtmlMarkup, { visit, value, regions, country }: FieldShown): HtmlMarkup {
+function regionView(shared: PreEscapedHtml, { visit, value, regions, country }: FieldShown): PreEscapedHtml {
   const isLocal = isMainLanguageOfCountry(country, visit.language);
   return html`<select${shared}>
     <option value="">${visit.say("choose")}</option>
@@ -315,7 +320,7 @@ function regionView(shared: HtmlMarkup, { visit, value, regions, country }: Fiel
   </select>`;
 }
 
-const described = (id: string, fault: string | undefined): HtmlMarkup => {
+const described = (id: string, fault: string | undefined): PreEscapedHtml => {
   const hint = id === getAddressFieldElementId("phone") ? `${id}-hint ` : "";
   return html`${fault === undefined ? undefined : html` aria-invalid="true"`}
   aria-describedby="${hint}${id}-fault"`;
@@ -325,5 +330,5 @@ const described = (id: string, fault: string | undefined): HtmlMarkup => {
  * Renders the element for the error message of a field. Without an error, the element is empty, so that the
  * page's script can write a message into it.
  */
-const faultView = (id: string, fault: string | undefined): HtmlMarkup =>
+const faultView = (id: string, fault: string | undefined): PreEscapedHtml =>
   html`<p class="fault" id="${id}-fault" ${fault === undefined ? html` hidden` : undefined}>${fault}</p>`;

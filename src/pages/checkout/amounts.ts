@@ -16,7 +16,7 @@ function digitsOf({ amountMinor, exponent }: DisplayedAmount): `${number}` {
   return (exponent === 0 ? `${sign}${whole}` : `${sign}${whole}.${digits.slice(-exponent)}`) as `${number}`;
 }
 
-export function formatAmount(amount: DisplayedAmount, locale: string): string {
+export function formatCurrencyAmount(amount: DisplayedAmount, locale: string): string {
   const { currency, exponent } = amount;
   const format = new Intl.NumberFormat(locale, {
     style: "currency",

@@ -9,7 +9,7 @@ import type { Database } from "#database/connect.ts";
 import { createFailure } from "#foundation/failure.ts";
 import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import { getBasePathOfPublicUrl } from "#pages/shared/assets.ts";
-import { html, type HtmlMarkup } from "#pages/shared/html.ts";
+import { html, type PreEscapedHtml } from "#pages/shared/html.ts";
 import type { CheckoutPageMerchant } from "./documents.ts";
 
 const logoPath = "/checkout-logo/:hash";
@@ -70,7 +70,7 @@ export const getBrandStyleSheetPaths = (
  * Renders the merchant's logo; undefined if the merchant has none. Screen readers skip the image, because the
  * page shows the merchant's name beside it.
  */
-export function renderMerchantLogo({ branding }: CheckoutPageMerchant): HtmlMarkup | undefined {
+export function renderMerchantLogo({ branding }: CheckoutPageMerchant): PreEscapedHtml | undefined {
   if (branding === null || branding.logo === null) return undefined;
   const { url, width, height } = branding.logo;
   return html`<img

@@ -1,12 +1,12 @@
 /** Renders the links of the checkout page to the merchant's help and legal texts. */
-import { html, type HtmlMarkup } from "#pages/shared/html.ts";
+import { html, type PreEscapedHtml } from "#pages/shared/html.ts";
 import type { CheckoutPageVisit } from "./visit.ts";
 
 /**
  * Links to the merchant's support page, e-mail address and phone number; undefined if the merchant has set
  * none of them.
  */
-export function renderSupportLinks({ session: { merchant } }: CheckoutPageVisit): HtmlMarkup | undefined {
+export function renderSupportLinks({ session: { merchant } }: CheckoutPageVisit): PreEscapedHtml | undefined {
   const { supportUrl = null, supportEmail = null, supportPhone = null } = merchant.branding ?? {};
   const links = [
     supportUrl === null ? [] : [outsideLink(supportUrl, new URL(supportUrl).host)],
@@ -19,14 +19,14 @@ export function renderSupportLinks({ session: { merchant } }: CheckoutPageVisit)
   return html`${links.map((link, index) => (index === 0 ? link : html` · ${link}`))}`;
 }
 
-const outsideLink = (url: string, text: string): HtmlMarkup =>
+const outsideLink = (url: string, text: string): PreEscapedHtml =>
   html`<a href="${url}" target="_blank" rel="noreferrer">${text}</a>`;
 
 /**
  * Renders the merchant's links at the end of every page of a checkout session; undefined if the merchant has
  * set no links.
  */
-export function renderBrandingFooter(visit: CheckoutPageVisit): HtmlMarkup | undefined {
+export function renderBrandingFooter(visit: CheckoutPageVisit): PreEscapedHtml | undefined {
   const { say, session } = visit;
   const { termsUrl = null, privacyUrl = null, imprintUrl = null } = session.merchant.branding ?? {};
   const legal = (

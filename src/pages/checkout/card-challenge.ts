@@ -4,38 +4,45 @@
  * again. The buyer's first answer is final; later answers are ignored.
  */
 import type { FastifyReply } from "fastify";
-import { answerPaymentChallenge, findOpenPaymentChallenge } from "#commerce/payments/test/test-challenge.ts";
+import {
+  recordPaymentChallengeAnswer,
+  findUnansweredPaymentChallenge,
+} from "#commerce/payments/test/test-challenge.ts";
 import { html } from "#pages/shared/html.ts";
 import { getSubmittedForm } from "#http/body.ts";
-import { formatAmount } from "./amounts.ts";
+import { formatCurrencyAmount } from "./amounts.ts";
 import { renderNarrowCheckoutLayout } from "./outcome-view.ts";
-import { type CheckoutPageContext, type CheckoutPageVisit, sendCheckoutPage } from "./visit.ts";
+import { type CheckoutPageServicesAndDocuments, type CheckoutPageVisit, sendCheckoutPage } from "./visit.ts";
 
 /** Returns true if the payment waits for the buyer's confirmation to the bank, in the browser that may pay. */
-export const isCardChallengeOpenForBrowser = async ({
+export const canBrowserAnswerCardChallenge = async ({
   session,
   isHolder,
   pageContext,
 }: CheckoutPageVisit): Promise<boolean> =>
-  session.status === "processing" && isHolder && isCardChallengeOpen(pageContext, session.id);
+  session.status === "processing" && isHolder && isPaymentAwaitingCardChallenge(pageContext, session.id);
 
 /**
  * Returns true if the payment of a checkout session waits for the buyer's confirmation to the bank. The
  * page's script receives this value with the session's status, and then opens the bank's page.
  */
-export async function isCardChallengeOpen(
-  { services }: CheckoutPageContext,
+export async function isPaymentAwaitingCardChallenge(
+  { services }: CheckoutPageServicesAndDocuments,
   sessionId: string,
 ): Promise<boolean> {
   return (
-    (await findOpenPaymentChallenge(services.db, { sessionId, now: services.clock.now() })) !== undefined
+    (await findUnansweredPaymentChallenge(services.db, { sessionId, now: services.clock.now() })) !==
+    undefined
   );
 }
 
 export async function sendCardChallengePage(visit: CheckoutPageVisit): Promise<FastifyReply> {
   const { session, say, language, locale, path, reply, pageContext } = visit;
-  if (!(await isCardChallengeOpenForBrowser(visit))) return reply.redirect(path, 303);
-  const parts = { amount: formatAmount(session.amountTotal, locale), merchant: session.merchant.name };
+  if (!(await canBrowserAnswerCardChallenge(visit))) return reply.redirect(path, 303);
+  const parts = {
+    amount: formatCurrencyAmount(session.amountTotal, locale),
+    merchant: session.merchant.name,
+  };
   const page = {
     title: say("challenge"),
     language,
@@ -64,8 +71,8 @@ export async function recordCardChallengeAnswer(visit: CheckoutPageVisit): Promi
   const { session, path, reply, request, pageContext } = visit;
   const { db, clock, events } = pageContext.services;
   const answer = getSubmittedForm(request).get("answer") ?? "";
-  if (!answers.has(answer) || !(await isCardChallengeOpenForBrowser(visit))) return reply.redirect(path, 303);
+  if (!answers.has(answer) || !(await canBrowserAnswerCardChallenge(visit))) return reply.redirect(path, 303);
   const isConfirmed = answer === "complete";
-  await answerPaymentChallenge(db, { sessionId: session.id, isConfirmed, now: clock.now(), events });
+  await recordPaymentChallengeAnswer(db, { sessionId: session.id, isConfirmed, now: clock.now(), events });
   return reply.redirect(path, 303);
 }

@@ -3,7 +3,7 @@
  * provider. The number is not stored, logged, repeated in the page or put into an error.
  */
 import { findTestCard, type TestCard } from "#commerce/payments/test/test-cards.ts";
-import type { CheckoutTextName, CheckoutTranslator } from "./texts.ts";
+import type { CheckoutTextKey, CheckoutTranslator } from "./texts.ts";
 import type { CheckoutPageVisit } from "./visit.ts";
 
 export const cardFields = ["cardNumber", "cardExpiry", "cardCvc", "cardName"] as const;
@@ -41,11 +41,8 @@ export function parseCardForm(
   const found = findTestCard(number);
   const expiry = text("cardExpiry").slice(0, 10);
   const name = text("cardName");
-  const fault = (
-    field: CardField,
-    key: CheckoutTextName | undefined,
-    parts = {},
-  ): readonly CardFieldFault[] => (key === undefined ? [] : [{ field, message: say(key, parts) }]);
+  const fault = (field: CardField, key: CheckoutTextKey | undefined, parts = {}): readonly CardFieldFault[] =>
+    key === undefined ? [] : [{ field, message: say(key, parts) }];
   const digits = String(found?.cvcLength ?? 3);
   const isNameGood = name !== "" && name.length <= nameMax;
   const faults = [
@@ -84,7 +81,7 @@ export const readEnteredCardFieldsWithoutValidation = (
 /** Returns true if a text may contain a card number, which the buyer may have typed into the wrong field. */
 const showsNumber = (text: string): boolean => text.replaceAll(/\D/g, "").length > 6 || text.length > nameMax;
 
-function numberFault(number: string, found: TestCard | undefined): CheckoutTextName | undefined {
+function numberFault(number: string, found: TestCard | undefined): CheckoutTextKey | undefined {
   if (found !== undefined) return undefined;
   return number === "" ? "cardNumberEmpty" : "cardNumberUnknown";
 }
@@ -92,7 +89,7 @@ function numberFault(number: string, found: TestCard | undefined): CheckoutTextN
 const isCvc = (cvc: string, found: TestCard | undefined): boolean =>
   found === undefined ? /^\d{3,4}$/.test(cvc) : /^\d+$/.test(cvc) && cvc.length === found.cvcLength;
 
-function expiryFault(expiry: string, now: Date): CheckoutTextName | undefined {
+function expiryFault(expiry: string, now: Date): CheckoutTextKey | undefined {
   const [, monthText = "", yearText = ""] = /^(\d{1,2})\s*[/.-]?\s*(\d{2}|\d{4})$/.exec(expiry) ?? [];
   const [month, year] = [Number(monthText), Number(yearText) + (yearText.length === 2 ? 2000 : 0)];
   if (monthText === "" || month < 1 || month > 12) return "cardExpiryMalformed";

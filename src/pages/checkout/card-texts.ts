@@ -1,8 +1,8 @@
 /** Texts of the test card form and of the bank's confirmation page in English, German and Japanese. */
 
 /**
- * A text in English, German and Japanese, like `TranslatedText` of texts.ts. This file cannot import that
- * type, because texts.ts imports this file.
+ * A text in English, German and Japanese, like `EnglishGermanJapaneseText` of texts.ts. This file cannot
+ * import that type, because texts.ts imports this file.
  */
 type CardTexts = readonly [en: string, de: string, ja: string];
 

@@ -3,7 +3,7 @@
  * with it ends.
  */
 import { testCards } from "#commerce/payments/test/test-cards.ts";
-import { html, type HtmlMarkup } from "#pages/shared/html.ts";
+import { html, type PreEscapedHtml } from "#pages/shared/html.ts";
 import type { CardField, EnteredCardFields } from "./card-form.ts";
 import type { CheckoutPageVisit } from "./visit.ts";
 
@@ -12,7 +12,7 @@ export const getCardFieldElementId = (field: CardField): string =>
   field.replace(/[A-Z]/, (letter) => `-${letter.toLowerCase()}`);
 
 /** The HTML attributes of each card field. With the values of `autocomplete`, browsers can fill in the form. */
-const attributes: Readonly<Record<CardField, HtmlMarkup>> = {
+const attributes: Readonly<Record<CardField, PreEscapedHtml>> = {
   cardNumber: html`inputmode="numeric" autocomplete="cc-number" maxlength="23" placeholder="4242 4242 4242
   4242"`,
   cardExpiry: html`inputmode="numeric" autocomplete="cc-exp" maxlength="9" placeholder="12/34"`,
@@ -23,8 +23,8 @@ const attributes: Readonly<Record<CardField, HtmlMarkup>> = {
 export function renderCardFields(
   { say }: CheckoutPageVisit,
   { expiry, name, faults }: EnteredCardFields = { expiry: "", name: "", faults: [] },
-): HtmlMarkup {
-  const field = (key: CardField, value = ""): HtmlMarkup => {
+): PreEscapedHtml {
+  const field = (key: CardField, value = ""): PreEscapedHtml => {
     const id = getCardFieldElementId(key);
     const fault = faults.find((one) => one.field === key)?.message;
     return html`<div class="field ${id}">
@@ -52,7 +52,7 @@ export function renderCardFields(
  * Renders the list of test cards. Each card has a button that fills in the form with the card's data; the
  * buttons are shown only if the browser runs scripts.
  */
-const testCardList = (say: CheckoutPageVisit["say"]): HtmlMarkup =>
+const testCardList = (say: CheckoutPageVisit["say"]): PreEscapedHtml =>
   html`<details class="test-cards">
     <summary><h3>${say("cardList")}</h3></summary>
     <p class="soft">${say("cardListHint")}</p>

@@ -11,7 +11,7 @@ import type { IdempotentRequestRunner } from "#database/idempotency.ts";
 import type { Transaction } from "#database/transaction.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type { EncryptionKeyring } from "#foundation/encryption.ts";
-import type { InProcessEvents } from "#foundation/events.ts";
+import type { InProcessEventEmitter } from "#foundation/events.ts";
 import { Failure, type FailureDetail } from "#foundation/failure.ts";
 import type { Log } from "#foundation/log.ts";
 import { createGraphqlContext, type GraphqlServices } from "#graph/context.ts";
@@ -50,7 +50,7 @@ export type AddressFormFieldName =
   | "phone"
   | "email";
 
-export type EnteredAddress = Readonly<Partial<Record<AddressFormFieldName, string>>>;
+export type EnteredAddressFormFields = Readonly<Partial<Record<AddressFormFieldName, string>>>;
 
 /** Rate limits of the checkout page. Each function throws `rate_limited` if its limit is exceeded. */
 interface CheckoutLimits {
@@ -79,12 +79,12 @@ export interface CheckoutServices {
   readonly clock: Clock;
   readonly log: Log;
   readonly publicUrl: string;
-  readonly events: InProcessEvents;
+  readonly events: InProcessEventEmitter;
   readonly doOnce: IdempotentRequestRunner;
   /** Compiles a GraphQL document that has exactly one root field. */
   readonly compile: (document: string) => CheckoutGraphqlDocumentRunner;
   /** Validates an address by the strict rules of its country, and returns the faults. */
-  readonly addressFaults: (address: EnteredAddress) => readonly FailureDetail[];
+  readonly addressFaults: (address: EnteredAddressFormFields) => readonly FailureDetail[];
   readonly limits: CheckoutLimits;
 }
 
@@ -135,7 +135,7 @@ function runnerOf(
   };
 }
 
-function addressFaults(address: EnteredAddress): readonly FailureDetail[] {
+function addressFaults(address: EnteredAddressFormFields): readonly FailureDetail[] {
   try {
     normalizeAndValidateAddress(address, "strict");
     return [];

@@ -4,7 +4,7 @@
  * checkout are not shown.
  */
 import { randomUUID } from "node:crypto";
-import { html, type HtmlMarkup } from "#pages/shared/html.ts";
+import { html, type PreEscapedHtml } from "#pages/shared/html.ts";
 import { formatDurationInMinutesOrHours } from "./amounts.ts";
 import {
   renderAddressForm,
@@ -14,7 +14,7 @@ import {
 } from "./address-view.ts";
 import type { EnteredCardFields } from "./card-form.ts";
 import { getCardFieldElementId } from "./card-view.ts";
-import type { EnteredAddress } from "./checkout-services.ts";
+import type { EnteredAddressFormFields } from "./checkout-services.ts";
 import { renderBrandingFooter } from "./branding-view.ts";
 import { getLastPaymentFailureMessage, renderPaymentForm } from "./payment-view.ts";
 import { hasCartLineThatNeedsShipping } from "./missing-parts.ts";
@@ -28,9 +28,9 @@ import type { CheckoutPageContent, CheckoutPageVisit } from "./visit.ts";
  * The typed values, the errors and the message with which a page is shown again after the service has refused
  * its form.
  */
-export interface RefusedFormValuesAndErrors {
+export interface RefusedCheckoutFormValuesAndErrors {
   /** The address that the buyer has typed; if set, the page shows the address form with it. */
-  readonly typed?: EnteredAddress;
+  readonly typed?: EnteredAddressFormFields;
   readonly fieldFaults?: readonly AddressFormFieldFault[];
   readonly isCountryNew?: boolean;
   readonly contact?: string;
@@ -45,7 +45,7 @@ export interface RefusedFormValuesAndErrors {
 
 export function renderCheckoutPage(
   visit: CheckoutPageVisit,
-  shown: RefusedFormValuesAndErrors = {},
+  shown: RefusedCheckoutFormValuesAndErrors = {},
 ): CheckoutPageContent {
   const { session, say, language } = visit;
   const faults = faultsOf(visit, shown);
@@ -72,13 +72,13 @@ export function renderCheckoutPage(
 /** Renders the form for promotion codes, but only in the browser that may change the checkout session. */
 function promotionOf(
   visit: CheckoutPageVisit,
-  { code, codeFault }: RefusedFormValuesAndErrors,
-): HtmlMarkup | undefined {
+  { code, codeFault }: RefusedCheckoutFormValuesAndErrors,
+): PreEscapedHtml | undefined {
   const typed = code ?? visit.session.cart.promotion.promotion?.code ?? "";
   return visit.isHolder ? promotionView(visit, { typed, fault: codeFault }) : undefined;
 }
 
-function stepsView(visit: CheckoutPageVisit, shown: RefusedFormValuesAndErrors): HtmlMarkup {
+function stepsView(visit: CheckoutPageVisit, shown: RefusedCheckoutFormValuesAndErrors): PreEscapedHtml {
   const { session, say, isHolder } = visit;
   const isTyping = isAddressOpen(visit, shown);
   const address = html`<section class="step" aria-labelledby="address-heading">
@@ -104,7 +104,7 @@ function stepsView(visit: CheckoutPageVisit, shown: RefusedFormValuesAndErrors):
   ${renderPaymentForm(visit, { key: randomUUID(), optionId: shown.optionId, card: shown.card })}`;
 }
 
-function isAddressOpen(visit: CheckoutPageVisit, { typed }: RefusedFormValuesAndErrors): boolean {
+function isAddressOpen(visit: CheckoutPageVisit, { typed }: RefusedCheckoutFormValuesAndErrors): boolean {
   const { session, isHolder } = visit;
   const isNeeded = session.cart.address === null && hasCartLineThatNeedsShipping(session.cart);
   return typed !== undefined || isEditing(visit, "address") || isNeeded || !isHolder;
@@ -121,7 +121,14 @@ const isEditing = ({ request }: CheckoutPageVisit, part: "address" | "contact"):
  * Renders the button with which the buyer returns to the shop. Returning cancels the checkout session,
  * because the shop cannot change the cart while the session is open.
  */
-function leaveView({ session, say, path, language, isHolder, pageContext }: CheckoutPageVisit): HtmlMarkup {
+function leaveView({
+  session,
+  say,
+  path,
+  language,
+  isHolder,
+  pageContext,
+}: CheckoutPageVisit): PreEscapedHtml {
   const { merchant, cancelUrl, expiresAt } = session;
   const left = Date.parse(expiresAt) - pageContext.services.clock.now().getTime();
   const kept = html`<p class="soft">
@@ -148,7 +155,7 @@ interface Fault {
  */
 function faultsOf(
   visit: CheckoutPageVisit,
-  { fieldFaults = [], contactFault, codeFault, card, notice }: RefusedFormValuesAndErrors,
+  { fieldFaults = [], contactFault, codeFault, card, notice }: RefusedCheckoutFormValuesAndErrors,
 ): Fault[] {
   const faults = [
     ...(notice === undefined ? [] : [{ message: notice, id: undefined }]),
@@ -174,7 +181,7 @@ const isActedOn = ({ request }: CheckoutPageVisit): boolean =>
  * Renders the list of errors at the top of the checkout page. Screen readers read the list immediately, and
  * the list is the first element in the keyboard order.
  */
-function faultSummary({ say }: CheckoutPageVisit, faults: readonly Fault[]): HtmlMarkup | undefined {
+function faultSummary({ say }: CheckoutPageVisit, faults: readonly Fault[]): PreEscapedHtml | undefined {
   if (faults.length === 0) return undefined;
   return html`<div class="faults" id="faults" role="alert" tabindex="-1" autofocus>
     <h2>${say("problem")}</h2>
@@ -195,7 +202,10 @@ interface ContactShown {
   readonly fault: string | undefined;
 }
 
-function contactView({ say, path, session }: CheckoutPageVisit, { typed, fault }: ContactShown): HtmlMarkup {
+function contactView(
+  { say, path, session }: CheckoutPageVisit,
+  { typed, fault }: ContactShown,
+): PreEscapedHtml {
   const invalid =
     fault === undefined ? undefined : html` aria-invalid="true" aria-describedby="${contactId}-fault"`;
   return html`<section class="step" aria-labelledby="contact-heading">
@@ -233,7 +243,7 @@ interface PromotionShown {
 function promotionView(
   { session, say, path, language }: CheckoutPageVisit,
   { typed, fault }: PromotionShown,
-): HtmlMarkup {
+): PreEscapedHtml {
   const { promotion, state, suspendedReason } = session.cart.promotion;
   if (promotion !== null) {
     const { code, title } = promotion;

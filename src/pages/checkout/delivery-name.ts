@@ -1,6 +1,6 @@
 /** Renders the name of a delivery option on the checkout page. */
 import { getLocaleFallbackChain } from "#foundation/text.ts";
-import { html, type HtmlMarkup } from "#pages/shared/html.ts";
+import { html, type PreEscapedHtml } from "#pages/shared/html.ts";
 import type { CheckoutPageDeliveryOption } from "./documents.ts";
 import type { CheckoutPageVisit } from "./visit.ts";
 
@@ -11,7 +11,7 @@ import type { CheckoutPageVisit } from "./visit.ts";
 export function renderDeliveryOptionName(
   { name, names }: Pick<CheckoutPageDeliveryOption, "name" | "names">,
   { locale, session }: Pick<CheckoutPageVisit, "locale" | "session">,
-): HtmlMarkup {
+): PreEscapedHtml {
   const found = getLocaleFallbackChain(locale).find((tag) => Object.hasOwn(names, tag));
   return html`<span lang="${found ?? session.locale}">${found === undefined ? name : names[found]}</span>`;
 }

@@ -170,7 +170,7 @@ const keyed = (field: string, type: string): string =>
   `mutation Change($sessionId: ID!, $key: String!, $input: ${type}!) { ${field}(sessionId: $sessionId,
     idempotencyKey: $key, input: $input) { version } }`;
 
-export interface CheckoutGraphqlDocumentRunners {
+export interface CheckoutPageGraphqlOperations {
   readonly session: CheckoutGraphqlDocumentRunner;
   readonly status: CheckoutGraphqlDocumentRunner;
   readonly order: CheckoutGraphqlDocumentRunner;
@@ -184,9 +184,9 @@ export interface CheckoutGraphqlDocumentRunners {
   readonly cancel: CheckoutGraphqlDocumentRunner;
 }
 
-export function createCheckoutGraphqlDocumentRunners(
+export function compileCheckoutPageGraphqlOperations(
   compile: CheckoutServices["compile"],
-): CheckoutGraphqlDocumentRunners {
+): CheckoutPageGraphqlOperations {
   return {
     session: compile(sessionDocument),
     status: compile(statusDocument),

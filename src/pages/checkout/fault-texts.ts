@@ -3,14 +3,14 @@ import type { Failure } from "#foundation/failure.ts";
 import { cardFailureTexts } from "./card-texts.ts";
 import { paymentPageFailureTexts } from "./payment-page-texts.ts";
 import { promotionTexts } from "./promotion-texts.ts";
-import { type TranslatedText, getTextInLanguage, type CheckoutLanguage } from "./texts.ts";
+import { type EnglishGermanJapaneseText, getTextInLanguage, type CheckoutLanguage } from "./texts.ts";
 
-const changed: TranslatedText = [
+const changed: EnglishGermanJapaneseText = [
   "Your order has changed in the meantime. Check it again before you pay.",
   "Inzwischen hat sich etwas geändert. Prüfen Sie Ihre Bestellung noch einmal, bevor Sie bezahlen.",
   "内容が変更されました。お支払いの前にご注文内容をもう一度ご確認ください。",
 ];
-const gone: TranslatedText = [
+const gone: EnglishGermanJapaneseText = [
   "An item in your order is no longer available in this quantity. Cancel, change your cart in the " +
     "shop, and check out again.",
   "Ein Artikel Ihrer Bestellung ist in dieser Menge nicht mehr lieferbar. Brechen Sie ab, ändern Sie " +
@@ -21,7 +21,7 @@ const gone: TranslatedText = [
  * Error messages by failure code or by the `reason` of a conflict. The message of the reason is more exact,
  * so it takes precedence over the message of the failure code.
  */
-const byCode: Readonly<Record<string, TranslatedText>> = {
+const byCode: Readonly<Record<string, EnglishGermanJapaneseText>> = {
   ...promotionTexts,
   ...cardFailureTexts,
   ...paymentPageFailureTexts,

@@ -17,14 +17,18 @@ import {
 import { formatWaitTime } from "./amounts.ts";
 import { readEnteredCardFieldsWithoutValidation, parseSubmittedCardForm } from "./card-form.ts";
 import { getFailureCodeMessage } from "./fault-texts.ts";
-import { createFormSuccessUrlQuery, parseSessionVersion, parseFormInteger } from "./form-values.ts";
+import {
+  createFormSuccessUrlQuery,
+  parseCheckoutSessionVersionField,
+  parseFormInteger,
+} from "./form-values.ts";
 import { findFirstMissingCheckoutSection, hasCartLineThatNeedsShipping } from "./missing-parts.ts";
 import { getLanguageSelectedByFormAction } from "./page-language.ts";
 import { getPaymentPageReturnQuery } from "./payment-page.ts";
 import { getDetailedPromotionRefusalMessage } from "./promotion-texts.ts";
 import type { CheckoutLanguage } from "./texts.ts";
 import {
-  changeCheckoutPageVisitLanguage,
+  switchCheckoutPageLanguage,
   type CheckoutPageVisit,
   hasBuyerChosenToStayOnCheckoutPage,
 } from "./visit.ts";
@@ -35,7 +39,7 @@ import {
   reloadCheckoutSessionAfterRefusedForm,
   changeCheckoutSessionAndRedirect,
   runCheckoutSessionMutation,
-  claimCheckoutPageForBrowser,
+  claimCheckoutPageOrThrowConflict,
 } from "./form-replies.ts";
 
 type Answer = Promise<FastifyReply> | FastifyReply;
@@ -103,7 +107,7 @@ function showInLanguage(
   form: URLSearchParams,
   language: CheckoutLanguage,
 ): FastifyReply {
-  const changed = changeCheckoutPageVisitLanguage(visit, language);
+  const changed = switchCheckoutPageLanguage(visit, language);
   const typed = readEnteredAddress(form);
   if (visit.session.status === "open" && Object.keys(typed).length > 0)
     return sendCheckoutPageWithFormErrors(changed, 200, { typed });
@@ -312,7 +316,7 @@ async function submit(
   const input = {
     expectedAmount: { amountMinor, currency: form.get("currency") ?? "" },
     paymentToken,
-    expectedVersion: parseSessionVersion(form),
+    expectedVersion: parseCheckoutSessionVersionField(form),
   };
   const { sessionId } = viewer;
   const claim = {
@@ -325,7 +329,7 @@ async function submit(
       { viewer, requestId: request.id, variables: { sessionId, key, input } },
       transaction,
     );
-    await claimCheckoutPageForBrowser(visit, transaction, false);
+    await claimCheckoutPageOrThrowConflict(visit, transaction, false);
     return { status: 303, contentType: "text/plain", body: "" };
   });
 }
@@ -336,11 +340,11 @@ async function submit(
  */
 async function giveUp(visit: CheckoutPageVisit, form: URLSearchParams): Promise<FastifyReply> {
   const { pageContext, viewer, request } = visit;
-  const input = { reason: "buyer_gave_up", expectedVersion: parseSessionVersion(form) };
+  const input = { reason: "buyer_gave_up", expectedVersion: parseCheckoutSessionVersionField(form) };
   const variables = { sessionId: viewer.sessionId, key: `page-${input.expectedVersion}`, input };
   await runInTransaction(pageContext.services.db, async (transaction) => {
     await pageContext.documents.giveUp({ viewer, requestId: request.id, variables }, transaction);
-    await claimCheckoutPageForBrowser(visit, transaction, false);
+    await claimCheckoutPageOrThrowConflict(visit, transaction, false);
   });
   return redirectToCheckoutPage(visit);
 }

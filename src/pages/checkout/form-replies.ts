@@ -11,7 +11,7 @@ import { recordBrowserThatEnteredPersonalData } from "#commerce/checkout/entered
 import { tryClaimCheckoutPageForBrowser } from "#commerce/checkout/session-page.ts";
 import type { CheckoutGraphqlDocumentRunner } from "./checkout-services.ts";
 import { readEnteredCardFieldsWithoutValidation } from "./card-form.ts";
-import { renderCheckoutPage, type RefusedFormValuesAndErrors } from "./checkout-view.ts";
+import { renderCheckoutPage, type RefusedCheckoutFormValuesAndErrors } from "./checkout-view.ts";
 import type { CheckoutPageSession } from "./documents.ts";
 import { getFailureMessage } from "./fault-texts.ts";
 import { sendCheckoutPage, type CheckoutPageVisit } from "./visit.ts";
@@ -19,7 +19,7 @@ import { sendCheckoutPage, type CheckoutPageVisit } from "./visit.ts";
 export const sendCheckoutPageWithFormErrors = (
   { reply, pageContext, ...visit }: CheckoutPageVisit,
   status: number,
-  shown: RefusedFormValuesAndErrors,
+  shown: RefusedCheckoutFormValuesAndErrors,
 ): FastifyReply =>
   sendCheckoutPage(
     reply.code(status),
@@ -148,7 +148,7 @@ export function runCheckoutSessionMutation(
       { viewer, requestId: request.id, variables: { sessionId: viewer.sessionId, input } },
       transaction,
     );
-    await claimCheckoutPageForBrowser(visit, transaction, takesOver);
+    await claimCheckoutPageOrThrowConflict(visit, transaction, takesOver);
     const { digest } = visit.browser;
     await recordBrowserThatEnteredPersonalData(transaction, {
       cartId: viewer.cartId,
@@ -158,7 +158,7 @@ export function runCheckoutSessionMutation(
   });
 }
 
-export async function claimCheckoutPageForBrowser(
+export async function claimCheckoutPageOrThrowConflict(
   { viewer, browser }: CheckoutPageVisit,
   transaction: Transaction,
   takesOver: boolean,

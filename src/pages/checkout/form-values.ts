@@ -19,7 +19,7 @@ export function parseFormInteger(form: URLSearchParams, name: string, max: numbe
 
 const versionMax = 2 ** 31 - 1;
 
-export function parseSessionVersion(form: URLSearchParams): number {
+export function parseCheckoutSessionVersionField(form: URLSearchParams): number {
   const version = parseFormInteger(form, "version", versionMax) ?? 0;
   if (version < 1) throw createFailure("checkout_session_version_conflict");
   return version;

@@ -2,7 +2,7 @@
  * Renders the checkout page if it has no forms. There are three cases: the payment is being processed, the
  * session has ended, or no session exists with the secret in the URL.
  */
-import { html, type HtmlMarkup } from "#pages/shared/html.ts";
+import { html, type PreEscapedHtml } from "#pages/shared/html.ts";
 import { renderBrandingFooter } from "./branding-view.ts";
 import { renderCheckoutPageHeader } from "./page-header.ts";
 import { renderOrderSummary } from "./summary-view.ts";
@@ -58,7 +58,7 @@ export function renderPaymentProcessingPage(visit: CheckoutPageVisit, query = ""
  * Renders the page of a canceled or expired checkout session. `isLeaving` is true directly after the buyer
  * has canceled; the page then redirects to the shop.
  */
-export function renderEndedSessionPage(
+export function renderEndedCheckoutSessionPage(
   visit: CheckoutPageVisit,
   { isLeaving }: { readonly isLeaving: boolean },
 ): CheckoutPageContent {
@@ -87,7 +87,7 @@ export function renderEndedSessionPage(
  * Renders a link to the shop. If `afterSeconds` is given, the page's script opens the link after this number
  * of seconds.
  */
-export const renderShopLink = (text: string, url: string, afterSeconds?: number): HtmlMarkup =>
+export const renderShopLink = (text: string, url: string, afterSeconds?: number): PreEscapedHtml =>
   html`<p>
     <a
       class="button"
@@ -98,7 +98,7 @@ export const renderShopLink = (text: string, url: string, afterSeconds?: number)
     >
   </p>`;
 
-export function renderUnknownSessionPage(language: CheckoutLanguage): CheckoutPageContent {
+export function renderUnknownCheckoutSessionPage(language: CheckoutLanguage): CheckoutPageContent {
   const say = createCheckoutTranslator(language);
   return renderCheckoutMessagePage(language, { title: say("unknown"), text: say("unknownText") });
 }
@@ -131,9 +131,10 @@ export function renderCheckoutMessagePage(
  */
 export const renderNarrowCheckoutLayout = (
   visit: CheckoutPageVisit,
-  body: HtmlMarkup,
+  body: PreEscapedHtml,
   header: { readonly query?: string } = {},
-): HtmlMarkup =>
+): PreEscapedHtml =>
   plainSheet(html`${renderCheckoutPageHeader(visit, header)} ${body} ${renderBrandingFooter(visit)}`);
 
-const plainSheet = (body: HtmlMarkup): HtmlMarkup => html`<main class="checkout narrow">${body}</main>`;
+const plainSheet = (body: PreEscapedHtml): PreEscapedHtml =>
+  html`<main class="checkout narrow">${body}</main>`;

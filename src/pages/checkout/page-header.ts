@@ -1,5 +1,5 @@
 /** Renders the top of every checkout page: the merchant's name and logo, and the choice of language. */
-import { html, type HtmlMarkup } from "#pages/shared/html.ts";
+import { html, type PreEscapedHtml } from "#pages/shared/html.ts";
 import { renderMerchantLogo } from "./branding-routes.ts";
 import { languageActionPrefix } from "./page-language.ts";
 import { languageNames, languages } from "./texts.ts";
@@ -18,7 +18,7 @@ interface PageHeaderOptions {
 export function renderCheckoutPageHeader(
   visit: CheckoutPageVisit,
   options: PageHeaderOptions = {},
-): HtmlMarkup {
+): PreEscapedHtml {
   const { session, say } = visit;
   return html`<div class="page-top">
     <p class="merchant">
@@ -33,7 +33,7 @@ export function renderCheckoutPageHeader(
 function languageChoice(
   { path, language, say, session }: CheckoutPageVisit,
   { formId, query = "" }: PageHeaderOptions,
-): HtmlMarkup {
+): PreEscapedHtml {
   // A change of the language replaces only the main part of the page while the session is open. All other
   // checkout pages are loaded again completely, because their scripts count seconds or wait for a payment.
   const inPlace = session.status === "open" ? html` data-in-place` : undefined;

@@ -18,7 +18,7 @@ const cookieName = "checkout-language";
  * Returns the language that the buyer chose on the page, otherwise the first of the browser's languages in
  * which the page has texts. Returns undefined if there is neither.
  */
-export function choosePreferredLanguage({ headers }: FastifyRequest): CheckoutLanguage | undefined {
+export function findLanguagePreferredByBuyer({ headers }: FastifyRequest): CheckoutLanguage | undefined {
   const chosen = readCheckoutCookie(headers.cookie, cookieName);
   return [...(chosen === undefined ? [] : [chosen]), ...parseAcceptLanguage(headers["accept-language"])]
     .map(findCheckoutLanguageForLocale)

@@ -1,8 +1,8 @@
 /** Texts about the payment provider's page, in English, German and Japanese. */
 
 /**
- * A text in English, German and Japanese, like `TranslatedText` of texts.ts. This file cannot import that
- * type, because texts.ts imports this file.
+ * A text in English, German and Japanese, like `EnglishGermanJapaneseText` of texts.ts. This file cannot
+ * import that type, because texts.ts imports this file.
  */
 type PaymentPageText = readonly [en: string, de: string, ja: string];
 

@@ -7,10 +7,10 @@ import {
   findOpenPaymentPageUrl,
   makeCheckoutPaymentOperationsDueNow,
 } from "#commerce/payments/payment-pages.ts";
-import { html, type HtmlMarkup } from "#pages/shared/html.ts";
+import { html, type PreEscapedHtml } from "#pages/shared/html.ts";
 import { renderNarrowCheckoutLayout, renderPaymentProcessingPage } from "./outcome-view.ts";
 import { renderOrderSummary } from "./summary-view.ts";
-import type { CheckoutPageContent, CheckoutPageContext, CheckoutPageVisit } from "./visit.ts";
+import type { CheckoutPageContent, CheckoutPageServicesAndDocuments, CheckoutPageVisit } from "./visit.ts";
 
 /**
  * Returns `paid` or `canceled` if the buyer has just returned from the payment provider's page, otherwise
@@ -84,7 +84,7 @@ function renderLeadingPage(visit: CheckoutPageVisit, { url, isLeading }: Leading
   };
 }
 
-const renderBackForm = ({ session, path, say }: CheckoutPageVisit): HtmlMarkup =>
+const renderBackForm = ({ session, path, say }: CheckoutPageVisit): PreEscapedHtml =>
   html`<form method="post" action="${path}">
     <p>${say("paymentPageGiveUp")}</p>
     <input type="hidden" name="version" value="${session.version}" />
@@ -95,8 +95,8 @@ const renderBackForm = ({ session, path, say }: CheckoutPageVisit): HtmlMarkup =
  * Returns true if the checkout page must send the buyer to the payment provider's page. Returns false for a
  * buyer who has returned from there. Called for each request of the page's script for the session's status.
  */
-export async function mustOpenPaymentPage(
-  { services }: CheckoutPageContext,
+export async function mustBuyerOpenPaymentPage(
+  { services }: CheckoutPageServicesAndDocuments,
   request: CheckoutPageVisit["request"],
   sessionId: string,
 ): Promise<boolean> {

@@ -2,8 +2,8 @@
  * Renders the part of the checkout page in which the buyer chooses a delivery option and a payment method and
  * pays.
  */
-import { html, type HtmlMarkup } from "#pages/shared/html.ts";
-import { formatAmount, formatDayCountRange } from "./amounts.ts";
+import { html, type PreEscapedHtml } from "#pages/shared/html.ts";
+import { formatCurrencyAmount, formatDayCountRange } from "./amounts.ts";
 import type { EnteredCardFields } from "./card-form.ts";
 import { renderCardFields } from "./card-view.ts";
 import type { CheckoutPageDeliveryOption } from "./documents.ts";
@@ -39,10 +39,10 @@ interface PaymentShown {
 }
 
 /**
- * Renders the delivery options and the payment methods in a single form. Each payment therefore contains the
- * currently selected delivery option.
+ * Renders the delivery options and the payment methods in a single form. The form's request to pay therefore
+ * always contains the selected delivery option.
  */
-export function renderPaymentForm(visit: CheckoutPageVisit, shown: PaymentShown): HtmlMarkup {
+export function renderPaymentForm(visit: CheckoutPageVisit, shown: PaymentShown): PreEscapedHtml {
   const { session, path } = visit;
   const hasDelivery = hasCartLineThatNeedsShipping(session.cart) && session.cart.address !== null;
   const missing = findFirstMissingCheckoutSection(session.cart);
@@ -66,7 +66,7 @@ export function renderPaymentForm(visit: CheckoutPageVisit, shown: PaymentShown)
 function payButton(
   { session, say, locale }: CheckoutPageVisit,
   missing: MissingCheckoutSection | undefined,
-): HtmlMarkup {
+): PreEscapedHtml {
   const { amountTotal } = session;
   if (missing !== undefined)
     return html`<p class="soft wanting" id="pay-hint">${say(`missing_${missing}`)}</p>
@@ -77,12 +77,12 @@ function payButton(
     amountTotal.amountMinor === 0
       ? say("placeFree")
       : say(session.paymentProvider === "test" ? "pay" : "payAtStripe", {
-          amount: formatAmount(amountTotal, locale),
+          amount: formatCurrencyAmount(amountTotal, locale),
         });
   return html`<button name="action" value="pay" id="pay">${text}</button>`;
 }
 
-function deliveryView(visit: CheckoutPageVisit, optionId: string | undefined): HtmlMarkup {
+function deliveryView(visit: CheckoutPageVisit, optionId: string | undefined): PreEscapedHtml {
   const { session, say } = visit;
   const { options, selectedOptionId } = session.cart.delivery ?? { options: [], selectedOptionId: null };
   const selected = optionId ?? selectedOptionId ?? undefined;
@@ -106,10 +106,10 @@ function optionView(
   option: CheckoutPageDeliveryOption,
   visit: CheckoutPageVisit,
   isSelected: boolean,
-): HtmlMarkup {
+): PreEscapedHtml {
   const { id, carrier, price, minDays, maxDays, pickup } = option;
   const { say, locale, language } = visit;
-  const cost = price.amountMinor === 0 ? say("free") : formatAmount(price, locale);
+  const cost = price.amountMinor === 0 ? say("free") : formatCurrencyAmount(price, locale);
   const details = [
     pickup ? say("pickup") : (carrier ?? ""),
     formatDayCountRange(minDays, maxDays, language),
@@ -129,7 +129,7 @@ function optionView(
   </div>`;
 }
 
-function methodView(visit: CheckoutPageVisit, card: EnteredCardFields | undefined): HtmlMarkup {
+function methodView(visit: CheckoutPageVisit, card: EnteredCardFields | undefined): PreEscapedHtml {
   const { session, say } = visit;
   const fault = getLastPaymentFailureMessage(visit);
   if (session.amountTotal.amountMinor === 0)

@@ -4,7 +4,7 @@
  * and in no log line. Forms need the page's cookie and must come from the same origin.
  */
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
-import { convertTemporaryFailureToUnavailable } from "#database/database-errors.ts";
+import { toServiceUnavailableIfTemporary } from "#database/database-errors.ts";
 import { type Failure, createFailure, getRetryAfterSeconds, toFailure } from "#foundation/failure.ts";
 import { getSubmittedForm, isSameOriginRequest, acceptOnlyFormBodies } from "#http/body.ts";
 import { runCheckoutFormAction } from "./form-actions.ts";
@@ -17,28 +17,28 @@ import {
 } from "./checkout-services.ts";
 import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import {
-  isCardChallengeOpenForBrowser,
-  isCardChallengeOpen,
+  canBrowserAnswerCardChallenge,
+  isPaymentAwaitingCardChallenge,
   sendCardChallengePage,
   recordCardChallengeAnswer,
 } from "./card-challenge.ts";
 import { registerBrandingRoutes } from "./branding-routes.ts";
 import { renderCheckoutPage } from "./checkout-view.ts";
-import { createCheckoutGraphqlDocumentRunners, type CheckoutPageOrder } from "./documents.ts";
+import { compileCheckoutPageGraphqlOperations, type CheckoutPageOrder } from "./documents.ts";
 import {
-  renderEndedSessionPage,
+  renderEndedCheckoutSessionPage,
   renderCheckoutMessagePage,
-  renderUnknownSessionPage,
+  renderUnknownCheckoutSessionPage,
 } from "./outcome-view.ts";
-import { mustOpenPaymentPage, renderPaymentInProgressPage } from "./payment-page.ts";
+import { mustBuyerOpenPaymentPage, renderPaymentInProgressPage } from "./payment-page.ts";
 import { type CheckoutLanguage, createCheckoutTranslator } from "./texts.ts";
 import { renderOrderCompletedPage } from "./thanks-view.ts";
 import {
   getCheckoutLanguageOfRequest,
   isCheckoutPageClaimedByBrowser,
-  openCheckoutPageVisit,
+  loadCheckoutPageVisit,
   readCheckoutSessionStatusAndVersion,
-  type CheckoutPageContext,
+  type CheckoutPageServicesAndDocuments,
   sendCheckoutPage,
   type CheckoutPageContent,
   type CheckoutPageVisit,
@@ -61,12 +61,12 @@ const routes = [
 
 export const checkoutPlugin: FastifyPluginAsync<CheckoutPluginOptions> = async (server, options) => {
   const services = createCheckoutServices(options);
-  const pageContext: CheckoutPageContext = {
+  const pageContext: CheckoutPageServicesAndDocuments = {
     services,
-    documents: createCheckoutGraphqlDocumentRunners(services.compile),
+    documents: compileCheckoutPageGraphqlOperations(services.compile),
   };
   const visiting = (answer: Answer) => async (request: FastifyRequest, reply: FastifyReply) => {
-    const visit = await openCheckoutPageVisit(pageContext, request, reply);
+    const visit = await loadCheckoutPageVisit(pageContext, request, reply);
     return visit === undefined ? sendUnknown(request, reply, services) : answer(visit);
   };
   await server.register(async (pages) => {
@@ -86,7 +86,7 @@ export const checkoutPlugin: FastifyPluginAsync<CheckoutPluginOptions> = async (
 
 async function show(visit: CheckoutPageVisit): Promise<FastifyReply> {
   const { session, reply, path, pageContext } = visit;
-  if (await isCardChallengeOpenForBrowser(visit)) return reply.redirect(`${path}/challenge`, 303);
+  if (await canBrowserAnswerCardChallenge(visit)) return reply.redirect(`${path}/challenge`, 303);
   const isGone = (session.status === "canceled" && !isLeaving(visit)) || session.status === "expired";
   return sendCheckoutPage(
     reply.code(isGone ? 410 : 200),
@@ -100,7 +100,7 @@ async function pageOf(visit: CheckoutPageVisit): Promise<CheckoutPageContent> {
   if (session.status === "processing") return renderPaymentInProgressPage(visit);
   if (session.status === "completed") return renderOrderCompletedPage(visit, await orderOf(visit));
   if (session.status === "open") return renderCheckoutPage(visit);
-  return renderEndedSessionPage(visit, { isLeaving: isLeaving(visit) });
+  return renderEndedCheckoutSessionPage(visit, { isLeaving: isLeaving(visit) });
 }
 
 /** True if the buyer has just canceled the checkout; the page then redirects to the shop. */
@@ -157,15 +157,15 @@ function sendRefused({ request, reply, language, say, path, pageContext }: Check
  * for the buyer's confirmation. The script requests this regularly and reloads the page after a change.
  */
 const sendSessionState =
-  (pageContext: CheckoutPageContext) => async (request: FastifyRequest, reply: FastifyReply) => {
+  (pageContext: CheckoutPageServicesAndDocuments) => async (request: FastifyRequest, reply: FastifyReply) => {
     const found = await readCheckoutSessionStatusAndVersion(pageContext, request);
     if (found === undefined) return sendUnknown(request, reply, pageContext.services);
     const { state, page } = found;
     const challenge =
       state.status === "processing" &&
       isCheckoutPageClaimedByBrowser(page, request) &&
-      ((await isCardChallengeOpen(pageContext, page.sessionId)) ||
-        (await mustOpenPaymentPage(pageContext, request, page.sessionId)));
+      ((await isPaymentAwaitingCardChallenge(pageContext, page.sessionId)) ||
+        (await mustBuyerOpenPaymentPage(pageContext, request, page.sessionId)));
     return sendJson(reply, { ...state, challenge });
   };
 
@@ -191,7 +191,7 @@ function sendUnknown(
   request.failureCode = "checkout_session_not_found";
   return sendCheckoutPage(
     reply.code(404),
-    renderUnknownSessionPage(getCheckoutLanguageOfRequest(request)),
+    renderUnknownCheckoutSessionPage(getCheckoutLanguageOfRequest(request)),
     publicUrl,
   );
 }
@@ -252,5 +252,5 @@ function toRefusal(error: unknown): Failure {
   const status = (error as { readonly statusCode?: number }).statusCode ?? 500;
   return status < 500
     ? createFailure("malformed_request", { cause: error })
-    : convertTemporaryFailureToUnavailable(toFailure(error));
+    : toServiceUnavailableIfTemporary(toFailure(error));
 }

@@ -3,16 +3,21 @@
  * moment, by reason. If a minimum amount or quantity is not reached, the message says how much is missing.
  */
 import type { Failure } from "#foundation/failure.ts";
-import { type DisplayedAmount, formatAmount } from "./amounts.ts";
-import { type TranslatedText, fillPlaceholders, type CheckoutLanguage, getTextInLanguage } from "./texts.ts";
+import { type DisplayedAmount, formatCurrencyAmount } from "./amounts.ts";
+import {
+  type EnglishGermanJapaneseText,
+  fillPlaceholders,
+  type CheckoutLanguage,
+  getTextInLanguage,
+} from "./texts.ts";
 
-const codeUnknown: TranslatedText = [
+const codeUnknown: EnglishGermanJapaneseText = [
   "This promotion code does not exist. Check the spelling.",
   "Diesen Gutscheincode gibt es nicht. Prüfen Sie die Schreibweise.",
   "このクーポンコードは存在しません。入力内容をご確認ください。",
 ];
 
-export const promotionTexts: Readonly<Record<string, TranslatedText>> = {
+export const promotionTexts: Readonly<Record<string, EnglishGermanJapaneseText>> = {
   promotion_code_not_found: codeUnknown,
   promotion_code_malformed: codeUnknown,
   promotion_code_empty: [
@@ -97,12 +102,12 @@ export const promotionTexts: Readonly<Record<string, TranslatedText>> = {
   ],
 };
 
-const missingAmount: TranslatedText = [
+const missingAmount: EnglishGermanJapaneseText = [
   "Items for {missing} are missing for this code: it needs an order of at least {required}.",
   "Für diesen Code fehlen Artikel für {missing}: Er gilt ab einem Bestellwert von {required}.",
   "このコードのご利用にはあと{missing}分の商品が必要です（{required}以上のご注文が対象）。",
 ];
-const missingQuantity: TranslatedText = [
+const missingQuantity: EnglishGermanJapaneseText = [
   "This code needs at least {required} matching items; {missing} more to go.",
   "Dieser Code gilt ab {required} passenden Artikeln; es fehlen noch {missing}.",
   "このコードのご利用には対象商品が{required}点以上必要です（あと{missing}点）。",
@@ -148,7 +153,7 @@ export function getBriefPromotionRefusalMessage(
 }
 
 const amountText = (value: unknown, locale: string): string | undefined =>
-  isAmount(value) ? formatAmount(value, locale) : undefined;
+  isAmount(value) ? formatCurrencyAmount(value, locale) : undefined;
 
 const isAmount = (value: unknown): value is DisplayedAmount =>
   typeof value === "object" && value !== null && "amountMinor" in value && "exponent" in value;

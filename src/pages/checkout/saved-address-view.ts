@@ -4,13 +4,13 @@
  * checkout page.
  */
 import { formatAddressLines } from "#commerce/addresses/format-address.ts";
-import { html, type HtmlMarkup } from "#pages/shared/html.ts";
+import { html, type PreEscapedHtml } from "#pages/shared/html.ts";
 import { formatCountryName } from "./amounts.ts";
 import type { CheckoutPageMaskedAddress } from "./documents.ts";
 import type { CheckoutPageVisit } from "./visit.ts";
 
 /** Renders the saved delivery address with a link with which the buyer can change the address. */
-export function renderSavedAddress(visit: CheckoutPageVisit): HtmlMarkup {
+export function renderSavedAddress(visit: CheckoutPageVisit): PreEscapedHtml {
   const { session, say, path, entered } = visit;
   const { address } = session.cart;
   const note = say(entered.address === undefined ? "addressPrivate" : "addressOnlyYou");
@@ -30,7 +30,7 @@ export function renderSavedAddress(visit: CheckoutPageVisit): HtmlMarkup {
 export function renderAddressLines(
   { entered, language, session }: CheckoutPageVisit,
   masked: CheckoutPageMaskedAddress,
-): HtmlMarkup {
+): PreEscapedHtml {
   const whole = entered.address;
   const lines =
     whole === undefined
@@ -67,7 +67,7 @@ export const getDisplayedBuyerEmail = ({ entered, session }: CheckoutPageVisit):
   entered.email ?? session.cart.buyer.emailHint;
 
 /** Renders the saved e-mail address with a link with which the buyer can change the address. */
-export function renderSavedContactEmail(visit: CheckoutPageVisit): HtmlMarkup {
+export function renderSavedContactEmail(visit: CheckoutPageVisit): PreEscapedHtml {
   const { say, path } = visit;
   return html`<section class="step" aria-labelledby="contact-heading">
     <h2 id="contact-heading">${say("contactHeading")}</h2>

@@ -1,7 +1,7 @@
 /** Renders the order summary: the lines of the cart with their prices, and the totals. */
-import { html, type HtmlMarkup } from "#pages/shared/html.ts";
+import { html, type PreEscapedHtml } from "#pages/shared/html.ts";
 import { getBasePathOfPublicUrl } from "#pages/shared/assets.ts";
-import { type DisplayedAmount, formatAmount, formatTaxRate, negateAmount } from "./amounts.ts";
+import { type DisplayedAmount, formatCurrencyAmount, formatTaxRate, negateAmount } from "./amounts.ts";
 import type { CheckoutPageCart, CheckoutPageCartLine, CheckoutPageTaxLine } from "./documents.ts";
 import { getCartWarningMessage } from "./warning-texts.ts";
 import { findFirstMissingCheckoutSection, hasCartLineThatNeedsShipping } from "./missing-parts.ts";
@@ -10,7 +10,7 @@ import type { CheckoutPageVisit } from "./visit.ts";
 type SummaryContext = Pick<CheckoutPageVisit, "session" | "say" | "locale" | "language" | "pageContext">;
 
 export interface OrderSummaryOptions {
-  readonly promotion: HtmlMarkup | undefined;
+  readonly promotion: PreEscapedHtml | undefined;
   /**
    * True if the order summary is open (not collapsed) when the page is loaded, because it contains a message
    * that the buyer must read.
@@ -22,7 +22,7 @@ export interface OrderSummaryOptions {
  * Renders the order summary. With `folded`, the summary can be collapsed, so that the form is at the top of
  * the page on a phone.
  */
-export function renderOrderSummary(visit: SummaryContext, folded?: OrderSummaryOptions): HtmlMarkup {
+export function renderOrderSummary(visit: SummaryContext, folded?: OrderSummaryOptions): PreEscapedHtml {
   const { session, say, locale } = visit;
   const { lines, warnings, totals } = session.cart;
   // The summary of a canceled or expired checkout session has no totals, because there is no order.
@@ -43,17 +43,17 @@ export function renderOrderSummary(visit: SummaryContext, folded?: OrderSummaryO
     <details id="order-fold" ${isOpen ? html` open` : undefined}>
       <summary>
         <h2 id="order">${say("order")}</h2>
-        <span class="amount">${formatAmount(totals.total, locale)}</span>
+        <span class="amount">${formatCurrencyAmount(totals.total, locale)}</span>
       </summary>
       ${body}
     </details>
   </section>`;
 }
 
-function lineView(line: CheckoutPageCartLine, visit: SummaryContext): HtmlMarkup {
+function lineView(line: CheckoutPageCartLine, visit: SummaryContext): PreEscapedHtml {
   const { say, locale, session } = visit;
   const picture = pictureOf(line, visit);
-  const each = say("each", { price: formatAmount(line.unitPrice, locale) });
+  const each = say("each", { price: formatCurrencyAmount(line.unitPrice, locale) });
   return html`<li>
     ${
       picture === undefined
@@ -72,7 +72,7 @@ function lineView(line: CheckoutPageCartLine, visit: SummaryContext): HtmlMarkup
       </p>
       ${session.cart.warnings.filter(({ lineId }) => lineId === line.id).map(({ code }) => warningView(code, visit))}
     </div>
-    <p class="amount">${formatAmount(line.subtotal, locale)}</p>
+    <p class="amount">${formatCurrencyAmount(line.subtotal, locale)}</p>
   </li>`;
 }
 
@@ -87,23 +87,27 @@ function pictureOf({ image }: CheckoutPageCartLine, { pageContext }: SummaryCont
     : undefined;
 }
 
-function warningView(code: string, { language }: SummaryContext): HtmlMarkup {
+function warningView(code: string, { language }: SummaryContext): PreEscapedHtml {
   const message = getCartWarningMessage(code, language);
   return message === undefined ? html`` : html`<p class="warning">${message}</p>`;
 }
 
-function totalsView(cart: CheckoutPageCart, { say, locale, session }: SummaryContext): HtmlMarkup {
+function totalsView(cart: CheckoutPageCart, { say, locale, session }: SummaryContext): PreEscapedHtml {
   const { totals, promotion } = cart;
   const text = (amount: DisplayedAmount): string =>
-    amount.amountMinor === 0 ? say("free") : formatAmount(amount, locale);
+    amount.amountMinor === 0 ? say("free") : formatCurrencyAmount(amount, locale);
   // Until the address and the delivery option are known, the total is provisional.
   const isFinal = session.status !== "open" || findFirstMissingCheckoutSection(cart) === undefined;
   return html`<dl class="totals">
-    ${row(say("subtotal"), formatAmount(totals.subtotal, locale))}
+    ${row(say("subtotal"), formatCurrencyAmount(totals.subtotal, locale))}
     ${
       totals.discount.amountMinor === 0
         ? undefined
-        : row(say("discount"), formatAmount(negateAmount(totals.discount), locale), discountTitles(promotion))
+        : row(
+            say("discount"),
+            formatCurrencyAmount(negateAmount(totals.discount), locale),
+            discountTitles(promotion),
+          )
     }
     ${
       hasCartLineThatNeedsShipping(cart)
@@ -113,7 +117,7 @@ function totalsView(cart: CheckoutPageCart, { say, locale, session }: SummaryCon
     ${isFinal && totals.tax === null ? undefined : taxRows(cart, { say, locale })}
     <div class="total">
       <dt>${say(totals.estimated && !isFinal ? "estimated" : "total")}</dt>
-      <dd>${formatAmount(totals.total, locale)}</dd>
+      <dd>${formatCurrencyAmount(totals.total, locale)}</dd>
     </div>
   </dl>`;
 }
@@ -129,12 +133,12 @@ function discountTitles({ automatic, state, promotion }: CheckoutPageCart["promo
 function taxRows(
   { totals: { tax, taxIncluded }, taxLines }: CheckoutPageCart,
   visit: Pick<SummaryContext, "say" | "locale">,
-): HtmlMarkup {
+): PreEscapedHtml {
   const { say, locale } = visit;
   const name = say(taxIncluded ? "taxIncluded" : "tax");
   if (tax === null) return row(name, say("taxLater"));
   const [single, ...others] = taxLines;
-  const sum = formatAmount(tax, locale);
+  const sum = formatCurrencyAmount(tax, locale);
   if (single === undefined || others.length === 0)
     return row(name, sum, single === undefined ? "" : taxRateOf(single, visit));
   return html`${row(name, sum)}
@@ -142,7 +146,7 @@ function taxRows(
     (line) =>
       html`<div class="part soft">
         <dt>${taxRateOf(line, visit)}</dt>
-        <dd>${formatAmount(line.tax, locale)}</dd>
+        <dd>${formatCurrencyAmount(line.tax, locale)}</dd>
       </div>`,
   )}`;
 }
@@ -154,7 +158,7 @@ const taxRateOf = (
 ): string =>
   name === null || basisPoints === null ? say("taxNone") : `${name} ${formatTaxRate(basisPoints, locale)}`;
 
-const row = (name: string, value: string, note = ""): HtmlMarkup =>
+const row = (name: string, value: string, note = ""): PreEscapedHtml =>
   html`<div>
     <dt>${name}${note === "" ? undefined : html` <span class="soft">${note}</span>`}</dt>
     <dd>${value}</dd>

@@ -7,7 +7,7 @@ export const languages = ["en", "de", "ja"] as const;
 export type CheckoutLanguage = (typeof languages)[number];
 
 /** A text in English, German and Japanese. */
-export type TranslatedText = readonly [en: string, de: string, ja: string];
+export type EnglishGermanJapaneseText = readonly [en: string, de: string, ja: string];
 
 /** The names of the languages, each in its own language. */
 export const languageNames: Readonly<Record<CheckoutLanguage, string>> = {
@@ -153,12 +153,12 @@ const table = {
     "このご購入手続きは別のブラウザで進められています。ここで続けるには住所を入力してください。",
   ],
   problem: ["There is a problem", "Es gibt ein Problem", "問題があります"],
-} as const satisfies Record<string, TranslatedText>;
+} as const satisfies Record<string, EnglishGermanJapaneseText>;
 
-export type CheckoutTextName = keyof typeof table;
+export type CheckoutTextKey = keyof typeof table;
 
 /** A function that returns a text in the page's language, and inserts the given values for the placeholders. */
-export type CheckoutTranslator = (name: CheckoutTextName, parts?: Readonly<Record<string, string>>) => string;
+export type CheckoutTranslator = (name: CheckoutTextKey, parts?: Readonly<Record<string, string>>) => string;
 
 export function createCheckoutTranslator(language: CheckoutLanguage): CheckoutTranslator {
   const column = languages.indexOf(language);
@@ -169,5 +169,5 @@ export const fillPlaceholders = (text: string, parts: Readonly<Record<string, st
   text.replaceAll(/\{(\w+)\}/g, (whole, name: string) => parts[name] ?? whole);
 
 /** Returns the text in the given language. All files with translated texts use this function. */
-export const getTextInLanguage = (texts: TranslatedText, language: CheckoutLanguage): string =>
+export const getTextInLanguage = (texts: EnglishGermanJapaneseText, language: CheckoutLanguage): string =>
   texts[languages.indexOf(language)] ?? texts[0];

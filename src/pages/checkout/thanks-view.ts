@@ -2,7 +2,7 @@
  * Renders the page of a completed checkout session. The browser that placed the order shows the order, and
  * opens the shop after a few seconds unless the buyer chooses to stay.
  */
-import { html, type HtmlMarkup } from "#pages/shared/html.ts";
+import { html, type PreEscapedHtml } from "#pages/shared/html.ts";
 import { formatExpectedDeliveryDates, formatSeconds } from "./amounts.ts";
 import { renderSupportLinks } from "./branding-view.ts";
 import { renderDeliveryOptionName } from "./delivery-name.ts";
@@ -63,7 +63,7 @@ export function renderOrderCompletedPage(
  * Renders the e-mail address that receives the merchant's messages about the order, and the ways to contact
  * the merchant.
  */
-function contactLines(visit: CheckoutPageVisit, { number }: CheckoutPageOrder): HtmlMarkup {
+function contactLines(visit: CheckoutPageVisit, { number }: CheckoutPageOrder): PreEscapedHtml {
   const { session, say } = visit;
   const { merchant, successUrl } = session;
   const email = getDisplayedBuyerEmail(visit);
@@ -105,7 +105,7 @@ function withoutOldData(visit: CheckoutPageVisit): CheckoutPageVisit {
  * Renders the number of seconds until the shop is opened, with a link to stay on the page. A script counts
  * the seconds.
  */
-function countdownView({ session, say, path, language }: CheckoutPageVisit, seconds: number): HtmlMarkup {
+function countdownView({ session, say, path, language }: CheckoutPageVisit, seconds: number): PreEscapedHtml {
   const [before = "", after = ""] = say("thanksNext", { merchant: session.merchant.name }).split("{time}");
   const time = html`<span data-seconds>${formatSeconds(seconds, language)}</span>`;
   return html`<p class="soft leaving" data-leaving>
@@ -116,7 +116,7 @@ function countdownView({ session, say, path, language }: CheckoutPageVisit, seco
 function deliveryView(
   visit: CheckoutPageVisit,
   { delivery, deliveryAddress, placedAt }: CheckoutPageOrder,
-): HtmlMarkup {
+): PreEscapedHtml {
   const { say, locale } = visit;
   if (delivery === null) return html`<p>${say("nothingSent")}</p>`;
   const { carrier, minDays, maxDays, pickup } = delivery;

@@ -9,9 +9,12 @@ import {
   type EnteredAddressAndEmail,
   decryptPersonalDataEnteredByBrowser,
 } from "#commerce/checkout/entered-data.ts";
-import { getPageAssets, getBasePathOfPublicUrl } from "#pages/shared/assets.ts";
-import { type HtmlPage, getPageHttpHeaders, renderPage } from "#pages/shared/page.ts";
-import { findCheckoutPageSessionRow, type CheckoutPageSessionRow } from "#commerce/checkout/session-page.ts";
+import { getPageScriptAndStylePaths, getBasePathOfPublicUrl } from "#pages/shared/assets.ts";
+import { type HtmlPage, getPageHttpHeaders, renderHtmlPage } from "#pages/shared/page.ts";
+import {
+  findCheckoutSessionByPageSecret,
+  type CheckoutPageSessionRow,
+} from "#commerce/checkout/session-page.ts";
 import { getBrandStyleSheetPaths } from "./branding-routes.ts";
 import type { CheckoutServices } from "./checkout-services.ts";
 import {
@@ -21,21 +24,21 @@ import {
   type CheckoutBrowserIdentity,
   parseCheckoutBrowserIdentity,
 } from "./cookies.ts";
-import type { CheckoutGraphqlDocumentRunners, CheckoutPageSession } from "./documents.ts";
+import type { CheckoutPageGraphqlOperations, CheckoutPageSession } from "./documents.ts";
 import {
   chooseCheckoutLanguageAndLocale,
   setCheckoutLanguageCookie,
-  choosePreferredLanguage,
+  findLanguagePreferredByBuyer,
 } from "./page-language.ts";
 import { type CheckoutLanguage, type CheckoutTranslator, createCheckoutTranslator } from "./texts.ts";
 
-export interface CheckoutPageContext {
+export interface CheckoutPageServicesAndDocuments {
   readonly services: CheckoutServices;
-  readonly documents: CheckoutGraphqlDocumentRunners;
+  readonly documents: CheckoutPageGraphqlOperations;
 }
 
 export interface CheckoutPageVisit {
-  readonly pageContext: CheckoutPageContext;
+  readonly pageContext: CheckoutPageServicesAndDocuments;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly secret: string;
@@ -79,11 +82,13 @@ interface FoundSession {
  * unknown secrets, and refuses them if there are too many. Never refuses a correct secret for this reason.
  */
 async function findSession(
-  { services }: CheckoutPageContext,
+  { services }: CheckoutPageServicesAndDocuments,
   request: FastifyRequest,
 ): Promise<FoundSession | undefined> {
   const { secret } = request.params as { readonly secret: string };
-  const page = secretPattern.test(secret) ? await findCheckoutPageSessionRow(services.db, secret) : undefined;
+  const page = secretPattern.test(secret)
+    ? await findCheckoutSessionByPageSecret(services.db, secret)
+    : undefined;
   if (page !== undefined) return { page, viewer: createCheckoutBuyerViewer(page) };
   await services.limits.requireSecretsLeft(request);
   await services.limits.countWrongSecret(request);
@@ -92,7 +97,7 @@ async function findSession(
 
 type SessionState = Pick<CheckoutPageSession, "status" | "version">;
 
-export interface CheckoutSessionStatusAndPage {
+export interface CheckoutSessionStatusAndPageRow {
   readonly state: SessionState;
   readonly page: CheckoutPageSessionRow;
 }
@@ -102,9 +107,9 @@ export interface CheckoutSessionStatusAndPage {
  * with earlier values to detect a change of the session.
  */
 export async function readCheckoutSessionStatusAndVersion(
-  pageContext: CheckoutPageContext,
+  pageContext: CheckoutPageServicesAndDocuments,
   request: FastifyRequest,
-): Promise<CheckoutSessionStatusAndPage | undefined> {
+): Promise<CheckoutSessionStatusAndPageRow | undefined> {
   const found = await findSession(pageContext, request);
   if (found === undefined) return undefined;
   const { page, viewer } = found;
@@ -132,7 +137,7 @@ export function isCheckoutPageClaimedByBrowser(
 const languages = new WeakMap<FastifyRequest, CheckoutLanguage>();
 
 /**
- * The URL paths of the style sheets with the merchant's colour, by request. `openCheckoutPageVisit` stores
+ * The URL paths of the style sheets with the merchant's colour, by request. `loadCheckoutPageVisit` stores
  * them, and `sendCheckoutPage` adds them to the page. A request without a checkout session has none.
  */
 const brands = new WeakMap<FastifyRequest, readonly string[]>();
@@ -142,7 +147,7 @@ const brands = new WeakMap<FastifyRequest, readonly string[]>();
  * the browser prefers.
  */
 export const getCheckoutLanguageOfRequest = (request: FastifyRequest): CheckoutLanguage =>
-  languages.get(request) ?? choosePreferredLanguage(request) ?? "en";
+  languages.get(request) ?? findLanguagePreferredByBuyer(request) ?? "en";
 
 const nothingEntered: EnteredAddressAndEmail = { address: undefined, email: undefined };
 
@@ -150,8 +155,8 @@ const nothingEntered: EnteredAddressAndEmail = { address: undefined, email: unde
  * Finds the checkout session of a request and its state for this browser; undefined if no session has this
  * URL. The answer sets the page's cookie if the browser has none.
  */
-export async function openCheckoutPageVisit(
-  pageContext: CheckoutPageContext,
+export async function loadCheckoutPageVisit(
+  pageContext: CheckoutPageServicesAndDocuments,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<CheckoutPageVisit | undefined> {
@@ -179,7 +184,10 @@ export async function openCheckoutPageVisit(
     ? await decryptPersonalDataEnteredByBrowser(db, { keyring, cartId: page.cartId, digest: browser.digest })
     : nothingEntered;
   brands.set(request, getBrandStyleSheetPaths(session.merchant, services.publicUrl));
-  const { language, locale } = chooseCheckoutLanguageAndLocale(choosePreferredLanguage(request), session);
+  const { language, locale } = chooseCheckoutLanguageAndLocale(
+    findLanguagePreferredByBuyer(request),
+    session,
+  );
   languages.set(request, language);
   return {
     pageContext,
@@ -211,7 +219,7 @@ export const hasBuyerChosenToStayOnCheckoutPage = ({ request }: CheckoutPageVisi
  * Returns the request's data with another language, and stores this language in a cookie for the browser's
  * next requests.
  */
-export function changeCheckoutPageVisitLanguage(
+export function switchCheckoutPageLanguage(
   visit: CheckoutPageVisit,
   language: CheckoutLanguage,
 ): CheckoutPageVisit {
@@ -248,10 +256,10 @@ export function sendCheckoutPage(
   page: CheckoutPageContent,
   publicUrl: string,
 ): FastifyReply {
-  const { scripts, styles } = getPageAssets("checkout", publicUrl);
+  const { scripts, styles } = getPageScriptAndStylePaths("checkout", publicUrl);
   const asset = { scripts, styles: [...styles, ...(brands.get(reply.request) ?? [])] };
   const whole: HtmlPage = { ...page, isWide: true, asset };
   return reply
     .headers({ ...getPageHttpHeaders(whole), "referrer-policy": "no-referrer" })
-    .send(renderPage(whole));
+    .send(renderHtmlPage(whole));
 }

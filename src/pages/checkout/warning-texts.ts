@@ -2,10 +2,10 @@
  * Messages of the checkout page, in English, German and Japanese, about changes that the service made to the
  * cart, for example a new price.
  */
-import { type TranslatedText, getTextInLanguage, type CheckoutLanguage } from "./texts.ts";
+import { type EnglishGermanJapaneseText, getTextInLanguage, type CheckoutLanguage } from "./texts.ts";
 
 /** Messages about changes that the service made to the cart, by warning code. */
-const byWarning: Readonly<Record<string, TranslatedText>> = {
+const byWarning: Readonly<Record<string, EnglishGermanJapaneseText>> = {
   price_changed: ["A price has changed.", "Ein Preis hat sich geändert.", "価格が変更されました。"],
   quantity_reduced: [
     "The quantity was reduced, because there is less in stock.",

@@ -8,14 +8,14 @@ import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypt
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
 import { z } from "zod";
 import { createStaffSession, findStaffSession } from "#access/people/staff-sessions.ts";
-import { getViolatedConstraint } from "#database/database-errors.ts";
+import { getViolatedConstraintName } from "#database/database-errors.ts";
 import { runInTransaction } from "#database/transaction.ts";
 import type { EncryptionKeyring } from "#foundation/encryption.ts";
 import { createFailure } from "#foundation/failure.ts";
 import type { Log } from "#foundation/log.ts";
 import { acceptOnlyFormBodies, isSameOriginRequest, getSubmittedForm } from "#http/body.ts";
 import { registerMethodNotAllowedRoute } from "#http/server.ts";
-import { formatConsoleCookie } from "#http/staff-session.ts";
+import { formatConsoleSessionCookie } from "#http/staff-session.ts";
 import { getBasePathOfPublicUrl } from "#pages/shared/assets.ts";
 import { html } from "#pages/shared/html.ts";
 import { getUrlSchemeOfRedirectUri, type HtmlPage } from "#pages/shared/page.ts";
@@ -29,10 +29,10 @@ import {
   renderSuspendedShopPage,
 } from "./console-pages.ts";
 import {
-  findConsoleVisitorSession,
-  recordStaffSignInOrSignOut,
+  findStaffSessionOfConsoleRequest,
+  auditStaffSignInOrSignOut,
   type ConsoleSessionServices,
-  type ConsoleVisitorSession,
+  type StaffSessionWithSecret,
 } from "./console-sessions.ts";
 
 export interface CommandLineSignInServices extends ConsoleSessionServices {
@@ -70,7 +70,7 @@ function mountPages(pages: FastifyInstance, services: CommandLineSignInServices)
   pages.get(path, async (request, reply) => {
     const asked = parseLoginRequest(new URL(request.url, "http://here").searchParams);
     if (asked === undefined) return sendConsolePage(reply.code(400), malformedPage);
-    const session = await findConsoleVisitorSession(request, services);
+    const session = await findStaffSessionOfConsoleRequest(request, services);
     if (session !== undefined) return sendConsolePage(reply, confirmationPage(session, asked, publicUrl));
     return request.headers["sec-fetch-site"] === "cross-site"
       ? sendConsolePage(
@@ -85,7 +85,7 @@ function mountPages(pages: FastifyInstance, services: CommandLineSignInServices)
   pages.post(path, async (request, reply) => {
     const form = getSubmittedForm(request);
     const asked = parseLoginRequest(form);
-    const session = await findConsoleVisitorSession(request, services);
+    const session = await findStaffSessionOfConsoleRequest(request, services);
     if (!isSameOriginRequest(request, new URL(publicUrl).origin))
       return sendConsolePage(reply.code(403), renderCrossOriginFormRefusedPage(publicUrl));
     if (asked === undefined || session === undefined) return sendConsolePage(reply.code(400), malformedPage);
@@ -137,7 +137,7 @@ const malformedPage = renderConsoleMessagePage(
 );
 
 function confirmationPage(
-  { staff, merchantName }: ConsoleVisitorSession,
+  { staff, merchantName }: StaffSessionWithSecret,
   { state, challenge, redirectUri }: LoginRequest,
   publicUrl: string,
 ): HtmlPage {
@@ -194,7 +194,7 @@ const purpose = "codes of command line sign-ins";
  * service created the code, so codes are not stored in the database.
  */
 function createCode(
-  { staff }: ConsoleVisitorSession,
+  { staff }: StaffSessionWithSecret,
   { challenge }: LoginRequest,
   { keyring, clock }: CommandLineSignInServices,
 ): string {
@@ -233,19 +233,19 @@ async function redeemCode(request: FastifyRequest, services: CommandLineSignInSe
   const secret = sign(key, `session ${content.id}`).toString("base64url");
   await runInTransaction(db, async (transaction) => {
     await createStaffSession(transaction, content, { now, secret });
-    await recordStaffSignInOrSignOut(transaction, "commandLineSignIn", {
+    await auditStaffSignInOrSignOut(transaction, "commandLineSignIn", {
       staff: content,
       now,
       requestId: request.id,
     });
   }).catch((error: unknown) => {
-    throw getViolatedConstraint(error) === undefined ? error : refusal();
+    throw getViolatedConstraintName(error) === undefined ? error : refusal();
   });
   // Reads the staff account again, because it may have been disabled or changed since the confirmation of the
   // sign-in.
   if ((await findStaffSession(db, secret, now)) === undefined) throw refusal();
   request.credential = { staffId: content.staffId };
-  return formatConsoleCookie(publicUrl, secret);
+  return formatConsoleSessionCookie(publicUrl, secret);
 }
 
 const refusal = (): Error =>

@@ -4,15 +4,15 @@
  */
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import type { StaffSession } from "#access/people/staff-sessions.ts";
-import { type PageAssets, getBasePathOfPublicUrl } from "#pages/shared/assets.ts";
-import { html, type HtmlMarkup } from "#pages/shared/html.ts";
-import { type HtmlPage, getPageHttpHeaders, renderPage } from "#pages/shared/page.ts";
+import { type PageScriptAndStylePaths, getBasePathOfPublicUrl } from "#pages/shared/assets.ts";
+import { html, type PreEscapedHtml } from "#pages/shared/html.ts";
+import { type HtmlPage, getPageHttpHeaders, renderHtmlPage } from "#pages/shared/page.ts";
 import {
   renderSignInFaultSummary,
   renderSignInFields,
   type SignInFormEmailAndError,
 } from "#pages/shared/sign-in-fields.ts";
-import { convertTemporaryFailureToUnavailable } from "#database/database-errors.ts";
+import { toServiceUnavailableIfTemporary } from "#database/database-errors.ts";
 import { createFailure, type Failure, getRetryAfterSeconds, toFailure } from "#foundation/failure.ts";
 import type { Log } from "#foundation/log.ts";
 
@@ -42,7 +42,7 @@ export function renderConsoleSignInPage({ next, publicUrl, ...typed }: ConsoleSi
  */
 export function renderConsolePage(
   { staff, merchantName }: StaffSession,
-  { asset, publicUrl }: { readonly asset: PageAssets; readonly publicUrl: string },
+  { asset, publicUrl }: { readonly asset: PageScriptAndStylePaths; readonly publicUrl: string },
 ): HtmlPage {
   return {
     title: `${merchantName} – Console`,
@@ -93,7 +93,7 @@ export const renderPageThatReloadsWithSessionCookie = (url: string): HtmlPage =>
 export function renderConsoleMessagePage(
   title: string,
   message: string,
-  more: readonly HtmlMarkup[] = [],
+  more: readonly PreEscapedHtml[] = [],
 ): HtmlPage {
   return {
     title,
@@ -104,7 +104,7 @@ export function renderConsoleMessagePage(
 }
 
 export function sendConsolePage(reply: FastifyReply, page: HtmlPage): FastifyReply {
-  return reply.headers(getPageHttpHeaders(page)).send(renderPage(page));
+  return reply.headers(getPageHttpHeaders(page)).send(renderHtmlPage(page));
 }
 
 /**
@@ -136,7 +136,7 @@ function toRefusal(error: unknown): Failure {
   const status = (error as Partial<FastifyError>).statusCode ?? 500;
   return status < 500
     ? createFailure("malformed_request", { cause: error })
-    : convertTemporaryFailureToUnavailable(toFailure(error));
+    : toServiceUnavailableIfTemporary(toFailure(error));
 }
 
 function pageOf(status: number, retryAfterSeconds: number | null): HtmlPage {

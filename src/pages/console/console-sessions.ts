@@ -6,7 +6,7 @@ import { findStaffSession, type StaffSession } from "#access/people/staff-sessio
 import type { Database } from "#database/connect.ts";
 import type { Transaction } from "#database/transaction.ts";
 import type { Clock } from "#foundation/clock.ts";
-import { readConsoleCookie } from "#http/staff-session.ts";
+import { readConsoleSessionCookie } from "#http/staff-session.ts";
 
 export interface ConsoleSessionServices {
   readonly db: Database;
@@ -14,14 +14,14 @@ export interface ConsoleSessionServices {
   readonly publicUrl: string;
 }
 
-export type ConsoleVisitorSession = StaffSession & { readonly secret: string };
+export type StaffSessionWithSecret = StaffSession & { readonly secret: string };
 
 /** Returns the session of the request's cookie; undefined if there is no such session or it has ended. */
-export async function findConsoleVisitorSession(
+export async function findStaffSessionOfConsoleRequest(
   request: FastifyRequest,
   { db, clock, publicUrl }: ConsoleSessionServices,
-): Promise<ConsoleVisitorSession | undefined> {
-  const secret = readConsoleCookie(request, publicUrl);
+): Promise<StaffSessionWithSecret | undefined> {
+  const secret = readConsoleSessionCookie(request, publicUrl);
   const session = await findStaffSession(db, secret, clock.now());
   return secret === undefined || session === undefined ? undefined : { ...session, secret };
 }
@@ -32,7 +32,7 @@ interface SessionChange {
   readonly requestId: string;
 }
 
-export function recordStaffSignInOrSignOut(
+export function auditStaffSignInOrSignOut(
   transaction: Transaction,
   action: "consoleSignIn" | "consoleSignOut" | "commandLineSignIn",
   { staff: { staffId, merchantId }, now, requestId }: SessionChange,

@@ -21,13 +21,13 @@ import {
   parseStaffSignInForm,
 } from "#access/people/staff-sessions.ts";
 import { runInTransaction } from "#database/transaction.ts";
-import { getPageAssets, getBasePathOfPublicUrl } from "#pages/shared/assets.ts";
+import { getPageScriptAndStylePaths, getBasePathOfPublicUrl } from "#pages/shared/assets.ts";
 import { getSubmittedForm, isSameOriginRequest, acceptOnlyFormBodies } from "#http/body.ts";
-import { clearConsoleCookie, setConsoleCookie } from "#http/staff-session.ts";
+import { clearConsoleSessionCookie, setConsoleSessionCookie } from "#http/staff-session.ts";
 import { commandLineSignInPlugin } from "./command-line.ts";
 import {
-  findConsoleVisitorSession,
-  recordStaffSignInOrSignOut,
+  findStaffSessionOfConsoleRequest,
+  auditStaffSignInOrSignOut,
   type ConsoleSessionServices,
 } from "./console-sessions.ts";
 import {
@@ -117,7 +117,7 @@ const refuseForeign = (reply: FastifyReply, publicUrl: string): FastifyReply =>
 
 async function showConsole({ request, reply }: Visit, services: ConsoleServices): Promise<FastifyReply> {
   const { db, publicUrl } = services;
-  const session = await findConsoleVisitorSession(request, services);
+  const session = await findStaffSessionOfConsoleRequest(request, services);
   const next = getPathAfterSignIn(request.url);
   if (session === undefined) {
     if (request.headers["sec-fetch-site"] === "cross-site")
@@ -133,7 +133,7 @@ async function showConsole({ request, reply }: Visit, services: ConsoleServices)
   void recordStaffSessionUse(db, secret, services.clock.now()).catch(() => undefined);
   return sendConsolePage(
     reply,
-    renderConsolePage(session, { asset: getPageAssets("console", publicUrl), publicUrl }),
+    renderConsolePage(session, { asset: getPageScriptAndStylePaths("console", publicUrl), publicUrl }),
   );
 }
 
@@ -169,32 +169,32 @@ async function answerSignIn(
   const outcome = await signIn({ email, password, address: request.ip });
   if (outcome.kind !== "signed_in") return again(createStaffSignInPageError(outcome));
   const { staff } = outcome;
-  const before = await findConsoleVisitorSession(request, services);
+  const before = await findStaffSessionOfConsoleRequest(request, services);
   const now = services.clock.now();
   const secret = await runInTransaction(services.db, async (transaction) => {
     if (before !== undefined) await endStaffSession(transaction, before.secret);
-    await recordStaffSignInOrSignOut(transaction, "consoleSignIn", { staff, now, requestId: request.id });
+    await auditStaffSignInOrSignOut(transaction, "consoleSignIn", { staff, now, requestId: request.id });
     return createStaffSession(transaction, staff, { now });
   });
   request.credential = { staffId: staff.staffId };
-  setConsoleCookie(reply, publicUrl, secret);
+  setConsoleSessionCookie(reply, publicUrl, secret);
   return reply.redirect(getBasePathOfPublicUrl(publicUrl) + next, 303);
 }
 
 async function answerSignOut({ request, reply }: Visit, services: ConsoleServices): Promise<FastifyReply> {
   const { publicUrl } = services;
-  const session = await findConsoleVisitorSession(request, services);
+  const session = await findStaffSessionOfConsoleRequest(request, services);
   const now = services.clock.now();
   if (session !== undefined) {
     await runInTransaction(services.db, async (transaction) => {
       if (!(await endStaffSession(transaction, session.secret))) return;
-      await recordStaffSignInOrSignOut(transaction, "consoleSignOut", {
+      await auditStaffSignInOrSignOut(transaction, "consoleSignOut", {
         staff: session.staff,
         now,
         requestId: request.id,
       });
     });
   }
-  clearConsoleCookie(reply, publicUrl);
+  clearConsoleSessionCookie(reply, publicUrl);
   return reply.redirect(`${getBasePathOfPublicUrl(publicUrl)}/console`, 303);
 }

@@ -1,7 +1,7 @@
 /** Builds the pages of the documentation. Each page is built on its first request and then cached. */
 import { createHash } from "node:crypto";
-import { getPageAssets, getBasePathOfPublicUrl } from "#pages/shared/assets.ts";
-import { compressBody, type CompressedBody } from "#pages/shared/compressed.ts";
+import { getPageScriptAndStylePaths, getBasePathOfPublicUrl } from "#pages/shared/assets.ts";
+import { compressBodyInAllEncodings, type ResponseBodyInAllEncodings } from "#pages/shared/compressed.ts";
 import { html } from "#pages/shared/html.ts";
 import { isLoopbackUrl } from "#pages/shared/loopback.ts";
 import type { PartialDemoJsonFileContent } from "#demo/demo-file.ts";
@@ -28,7 +28,7 @@ import {
   readDocsGuides,
 } from "./guides.ts";
 import { listDocsSearchEntries } from "./search-entries.ts";
-import { renderIndexPageContent } from "./index-page.ts";
+import { renderDocsIndexPageContent } from "./index-page.ts";
 import { renderOperationPageContent } from "./operation-page.ts";
 import { getOperationTitle } from "./operation-titles.ts";
 import { createExampleHttpRequest } from "./code/example-request.ts";
@@ -51,7 +51,7 @@ export interface DocsServices {
 
 export interface CachedDocsPage {
   readonly etag: string;
-  readonly body: CompressedBody;
+  readonly body: ResponseBodyInAllEncodings;
 }
 
 export interface DocsSite {
@@ -65,14 +65,14 @@ export interface DocsSite {
 
 const cache = async (plain: Buffer): Promise<CachedDocsPage> => ({
   etag: `W/"${createHash("sha256").update(plain).digest("base64url")}"`,
-  body: await compressBody(plain),
+  body: await compressBodyInAllEncodings(plain),
 });
 
 export function createDocsSite(services: DocsServices): DocsSite {
   const { document, publicUrl } = services;
   const operations = listOpenApiOperations(document);
   const guides = readDocsGuides();
-  const asset = getPageAssets("docs", publicUrl);
+  const asset = getPageScriptAndStylePaths("docs", publicUrl);
   const demo = services.readDemo();
   const frame: DocsPageLayoutOptions = {
     publicUrl,
@@ -146,7 +146,7 @@ const page = (path: string, title: string, content: () => DocsPage["content"]): 
 
 function* pagesOf(site: Site): Generator<Entry> {
   const { operations, guides, publicUrl, home } = site;
-  yield page("", "Commerce Gateway API", () => renderIndexPageContent(site));
+  yield page("", "Commerce Gateway API", () => renderDocsIndexPageContent(site));
   yield page("errors", "Errors", () => renderErrorsPageContent(site));
   yield page("events", "Events", () => renderEventListPageContent(site.document, site));
   yield page("changelog", "Changelog", () => renderChangelogPageContent(site));

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from "node:fs";
 import { type FailureCode, type FailureDefinition, failureKinds } from "#foundation/failure.ts";
-import { html, type HtmlMarkup } from "#pages/shared/html.ts";
+import { html, type PreEscapedHtml } from "#pages/shared/html.ts";
 import type { OpenApiDocumentOperation } from "./api-document.ts";
 import { renderCodeBlock } from "./code/code-block.ts";
 import { getHeadingAnchor, renderInlineMarkdown } from "./markdown.ts";
@@ -35,7 +35,7 @@ interface ErrorsPage {
   readonly home: string;
 }
 
-export function renderErrorsPageContent({ operations, publicUrl, home }: ErrorsPage): HtmlMarkup {
+export function renderErrorsPageContent({ operations, publicUrl, home }: ErrorsPage): PreEscapedHtml {
   const groups = readErrorGuide();
   return html`<h1>Errors</h1>
     <p class="lead">
@@ -71,7 +71,7 @@ export function renderErrorsPageContent({ operations, publicUrl, home }: ErrorsP
 function entryOf(
   { code, why, remedy }: ErrorEntry,
   { home, users }: { readonly home: string; readonly users: readonly OpenApiDocumentOperation[] },
-): HtmlMarkup {
+): PreEscapedHtml {
   const { status, text, retryable }: FailureDefinition = failureKinds[code];
   return html`<section class="error" id="${code}" tabindex="-1">
     <h3>

@@ -2,7 +2,7 @@
  * The page of one webhook event type: when the event occurs, the headers and fields of the webhook request,
  * and an example.
  */
-import { html, type HtmlMarkup } from "#pages/shared/html.ts";
+import { html, type PreEscapedHtml } from "#pages/shared/html.ts";
 import type { OpenApiDocument } from "./api-document.ts";
 import { renderCodeBlock } from "./code/code-block.ts";
 import { type OpenApiWebhookEvent, envelopeName } from "./events-page.ts";
@@ -22,7 +22,7 @@ interface EventPage {
   readonly home: string;
 }
 
-export function renderEventTypePageContent(event: OpenApiWebhookEvent, page: EventPage): HtmlMarkup {
+export function renderEventTypePageContent(event: OpenApiWebhookEvent, page: EventPage): PreEscapedHtml {
   const { document, home } = page;
   const { schemas, parameters } = document.components;
   const [group = ""] = event.name.split(".");
@@ -72,7 +72,7 @@ export function renderEventTypePageContent(event: OpenApiWebhookEvent, page: Eve
 const webhookHeaders = ({ webhooks }: OpenApiDocument, { name }: OpenApiWebhookEvent): string[] =>
   (webhooks[name]?.post.parameters ?? []).flatMap(({ $ref }) => $ref.split("/").at(-1) ?? []);
 
-function typesOf(view: OpenApiSchemaRenderer): HtmlMarkup | undefined {
+function typesOf(view: OpenApiSchemaRenderer): PreEscapedHtml | undefined {
   const types = view.sharedTypes();
   return types.length === 0
     ? undefined

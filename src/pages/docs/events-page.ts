@@ -1,5 +1,5 @@
 /** The page that lists the webhook events in groups, with the fields that the bodies of all events have. */
-import { html, type HtmlMarkup } from "#pages/shared/html.ts";
+import { html, type PreEscapedHtml } from "#pages/shared/html.ts";
 import { type OpenApiDocument, getReferencedSchemaName, resolveOpenApiSchema } from "./api-document.ts";
 import { renderStabilityBadges } from "./frame.ts";
 import { getHeadingAnchor, renderInlineMarkdown } from "./markdown.ts";
@@ -18,7 +18,7 @@ export const envelopeName = "WebhookEvent";
 export function renderEventListPageContent(
   document: OpenApiDocument,
   { home }: { readonly home: string },
-): HtmlMarkup {
+): PreEscapedHtml {
   const groups = [
     ...Map.groupBy(listOpenApiWebhookEvents(document), ({ name }) => name.split(".", 1).join("")),
   ];
@@ -59,7 +59,7 @@ export function renderEventListPageContent(
     ${new OpenApiSchemaRenderer(schemas, [envelope]).fields(envelope, "given")}`;
 }
 
-const itemOf = (event: OpenApiWebhookEvent, home: string): HtmlMarkup =>
+const itemOf = (event: OpenApiWebhookEvent, home: string): PreEscapedHtml =>
   html`<li id="${event.name}">
     <div>
       <a href="${home}/events/${event.name}"><code>${event.name}</code></a> ${renderStabilityBadges(event)}

@@ -1,12 +1,12 @@
 /** The layout that all documentation pages share: the header with the search, and the table of contents. */
-import { type PageAssets, getBasePathOfPublicUrl } from "#pages/shared/assets.ts";
+import { type PageScriptAndStylePaths, getBasePathOfPublicUrl } from "#pages/shared/assets.ts";
 import { logo } from "#pages/shared/brand.ts";
-import { html, type HtmlMarkup } from "#pages/shared/html.ts";
-import { renderPage } from "#pages/shared/page.ts";
+import { html, type PreEscapedHtml } from "#pages/shared/html.ts";
+import { renderHtmlPage } from "#pages/shared/page.ts";
 import type { OpenApiDocumentOperation } from "./api-document.ts";
 import { getOperationTitle } from "./operation-titles.ts";
 
-export interface GuideLink {
+export interface DocsGuideLink {
   readonly name: string;
   readonly title: string;
 }
@@ -15,15 +15,15 @@ export interface DocsPageLayoutOptions {
   readonly publicUrl: string;
   readonly version: string;
   readonly operations: readonly OpenApiDocumentOperation[];
-  readonly guides: readonly GuideLink[];
-  readonly asset: PageAssets;
+  readonly guides: readonly DocsGuideLink[];
+  readonly asset: PageScriptAndStylePaths;
 }
 
 export interface DocsPage {
   /** The path of a documentation page below /docs; empty for the start page. */
   readonly path: string;
   readonly title: string;
-  readonly content: HtmlMarkup;
+  readonly content: PreEscapedHtml;
 }
 
 const site = "Commerce Gateway API";
@@ -43,7 +43,7 @@ export function renderDocsPage(frame: DocsPageLayoutOptions, { path, title, cont
       <main id="content" tabindex="-1">${content}</main>
       <nav id="contents" aria-label="Documentation" tabindex="-1">${navigation(frame, { home, path })}</nav>
     </div>`;
-  return renderPage({
+  return renderHtmlPage({
     title: path === "" ? title : `${title} · ${site}`,
     body,
     isWide: true,
@@ -54,8 +54,8 @@ export function renderDocsPage(frame: DocsPageLayoutOptions, { path, title, cont
 function navigation(
   { operations, guides }: DocsPageLayoutOptions,
   { home, path }: { readonly home: string; readonly path: string },
-): HtmlMarkup {
-  const link = (to: string, text: HtmlMarkup | string): HtmlMarkup => {
+): PreEscapedHtml {
+  const link = (to: string, text: PreEscapedHtml | string): PreEscapedHtml => {
     const href = to === "" ? home : `${home}/${to}`;
     return to === path
       ? html`<li><a href="${href}" aria-current="page">${text}</a></li>`
@@ -80,11 +80,11 @@ function navigation(
     )}`;
 }
 
-const operationLabel = ({ id, method }: Pick<OpenApiDocumentOperation, "id" | "method">): HtmlMarkup =>
+const operationLabel = ({ id, method }: Pick<OpenApiDocumentOperation, "id" | "method">): PreEscapedHtml =>
   html`<span class="method ${method.toLowerCase()}">${method}</span>
     <span class="operation">${getOperationTitle(id)}</span>`;
 
-export const renderHttpMethodBadge = (method: string): HtmlMarkup =>
+export const renderHttpMethodBadge = (method: string): PreEscapedHtml =>
   html`<span class="method ${method.toLowerCase()}">${method}</span>`;
 
 /**
@@ -94,10 +94,10 @@ export const renderHttpMethodBadge = (method: string): HtmlMarkup =>
 export const renderStabilityBadges = ({
   stability,
   isDeprecated = false,
-}: Pick<OpenApiDocumentOperation, "stability"> & { readonly isDeprecated?: boolean }): HtmlMarkup =>
+}: Pick<OpenApiDocumentOperation, "stability"> & { readonly isDeprecated?: boolean }): PreEscapedHtml =>
   html`${stability === "candidate" ? html`<span class="badge">candidate</span>` : undefined}
   ${isDeprecated ? html`<span class="badge warn">deprecated</span>` : undefined}`;
 
 /** Allows line breaks between the words of a long operation name. */
-export const addWordBreaksToOperationName = (id: string): HtmlMarkup =>
+export const addWordBreaksToOperationName = (id: string): PreEscapedHtml =>
   html`${id.split(/(?=[A-Z][a-z])/).map((word, index) => (index === 0 ? html`${word}` : html`<wbr />${word}`))}`;

@@ -1,6 +1,6 @@
 /** Renders the Markdown guides of docs/guides as pages. Their examples contain the URL of this service. */
 import { readFileSync } from "node:fs";
-import { html, HtmlMarkup } from "#pages/shared/html.ts";
+import { html, PreEscapedHtml } from "#pages/shared/html.ts";
 import { type MarkdownHeading, renderMarkdown } from "./markdown.ts";
 
 export const guideNames = [
@@ -68,7 +68,7 @@ function withPrograms(text: string): string {
 }
 
 /** Renders the page that shows CHANGELOG.md. */
-export const renderChangelogPageContent = (place: GuidePlace): HtmlMarkup =>
+export const renderChangelogPageContent = (place: GuidePlace): PreEscapedHtml =>
   html`<article class="guide">
     ${renderMarkdown(readFileSync(new URL("../../CHANGELOG.md", folder), "utf8"), (href) => addressOf(href, place.home)).body}
   </article>`;
@@ -78,17 +78,20 @@ interface GuidePlace {
   readonly home: string;
 }
 
-export function renderGuidePageContent({ text }: DocsGuide, { publicUrl, home }: GuidePlace): HtmlMarkup {
+export function renderGuidePageContent({ text }: DocsGuide, { publicUrl, home }: GuidePlace): PreEscapedHtml {
   const { body, headings } = renderMarkdown(text.replaceAll(writtenBase, publicUrl), (href) =>
     addressOf(href, home),
   );
   // The table of contents of a guide is inserted after its first paragraph.
   const end = body.text.indexOf("</p>") + "</p>".length;
-  const [lead, rest] = [new HtmlMarkup(body.text.slice(0, end)), new HtmlMarkup(body.text.slice(end))];
+  const [lead, rest] = [
+    new PreEscapedHtml(body.text.slice(0, end)),
+    new PreEscapedHtml(body.text.slice(end)),
+  ];
   return html`<article class="guide">${lead} ${tableOfContents(headings)} ${rest}</article>`;
 }
 
-function tableOfContents(headings: readonly MarkdownHeading[]): HtmlMarkup | undefined {
+function tableOfContents(headings: readonly MarkdownHeading[]): PreEscapedHtml | undefined {
   const shown = headings.filter(({ level }) => level === 2);
   return shown.length < 3
     ? undefined

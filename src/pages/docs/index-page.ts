@@ -2,10 +2,10 @@
  * The start page of the documentation: what the API is, a first request that readers can run unchanged, and a
  * list of all operations.
  */
-import { html, type HtmlMarkup } from "#pages/shared/html.ts";
+import { html, type PreEscapedHtml } from "#pages/shared/html.ts";
 import type { OpenApiDocument, OpenApiDocumentOperation } from "./api-document.ts";
 import type { RequestExampleProvider } from "./examples.ts";
-import { renderStabilityBadges, type GuideLink, renderHttpMethodBadge } from "./frame.ts";
+import { renderStabilityBadges, type DocsGuideLink, renderHttpMethodBadge } from "./frame.ts";
 import { renderCodeBlock } from "./code/code-block.ts";
 import { renderCredentialInstructions } from "./code/credential-instructions.ts";
 import { renderInlineMarkdown } from "./markdown.ts";
@@ -14,20 +14,20 @@ import { getOperationTitle } from "./operation-titles.ts";
 interface IndexPage {
   readonly document: OpenApiDocument;
   readonly operations: readonly OpenApiDocumentOperation[];
-  readonly guides: readonly (GuideLink & { readonly summary: string })[];
+  readonly guides: readonly (DocsGuideLink & { readonly summary: string })[];
   readonly examples: RequestExampleProvider;
   readonly publicUrl: string;
   readonly home: string;
 }
 
-export function renderIndexPageContent({
+export function renderDocsIndexPageContent({
   document,
   operations,
   guides,
   examples,
   publicUrl,
   home,
-}: IndexPage): HtmlMarkup {
+}: IndexPage): PreEscapedHtml {
   return html`<h1>Commerce Gateway API</h1>
     <p class="lead">
       A commerce platform over REST: catalog and search, carts and their promotions, hosted checkouts, orders
@@ -89,7 +89,7 @@ const operationGroups = (
   document: OpenApiDocument,
   operations: readonly OpenApiDocumentOperation[],
   home: string,
-): readonly HtmlMarkup[] =>
+): readonly PreEscapedHtml[] =>
   [...Map.groupBy(operations, ({ tag }) => tag)].map(([tag, list]) => {
     const description = document.tags.find(({ name }) => name === tag)?.description ?? "";
     return html`<section class="operations">
@@ -101,7 +101,7 @@ const operationGroups = (
     </section>`;
   });
 
-const itemOf = (operation: OpenApiDocumentOperation, home: string): HtmlMarkup =>
+const itemOf = (operation: OpenApiDocumentOperation, home: string): PreEscapedHtml =>
   html`<li>
     ${renderHttpMethodBadge(operation.method)}
     <div>

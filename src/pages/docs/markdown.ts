@@ -3,7 +3,7 @@
  * their pages, and HTML tags in the text are shown as text.
  */
 import { Marked, type Tokens } from "marked";
-import { html, HtmlMarkup } from "#pages/shared/html.ts";
+import { html, PreEscapedHtml } from "#pages/shared/html.ts";
 import { renderCodeBlock } from "./code/code-block.ts";
 
 export interface MarkdownHeading {
@@ -13,7 +13,7 @@ export interface MarkdownHeading {
 }
 
 export interface RenderedMarkdown {
-  readonly body: HtmlMarkup;
+  readonly body: PreEscapedHtml;
   readonly headings: readonly MarkdownHeading[];
 }
 
@@ -36,7 +36,8 @@ export function renderMarkdown(text: string, leadTo: LeadTo): RenderedMarkdown {
           : `<h${depth} id="${id}"><a class="anchor" href="#${id}">${inner}</a></h${depth}>\n`;
       },
       link({ href, tokens }) {
-        return html`<a href="${leadTo(href)}">${new HtmlMarkup(this.parser.parseInline(tokens))}</a>`.text;
+        return html`<a href="${leadTo(href)}">${new PreEscapedHtml(this.parser.parseInline(tokens))}</a>`
+          .text;
       },
       code: ({ text: code, lang = "" }) =>
         renderCodeBlock(code, languages[lang.split(" ")[0] ?? ""] ?? "Code").text,
@@ -51,7 +52,7 @@ export function renderMarkdown(text: string, leadTo: LeadTo): RenderedMarkdown {
       },
     },
   });
-  return { body: new HtmlMarkup(marked.parse(text) as string), headings };
+  return { body: new PreEscapedHtml(marked.parse(text) as string), headings };
 }
 
 const languages: Readonly<Record<string, string>> = {
@@ -72,8 +73,8 @@ const plain = new Marked({ async: false, gfm: true });
 plain.use({ renderer: { html: ({ text }) => html`${text}`.text } });
 
 /** Renders a short Markdown text with code and emphasis, but without paragraphs and other blocks. */
-export const renderInlineMarkdown = (text: string): HtmlMarkup =>
-  new HtmlMarkup(plain.parseInline(text) as string);
+export const renderInlineMarkdown = (text: string): PreEscapedHtml =>
+  new PreEscapedHtml(plain.parseInline(text) as string);
 
 const plainText = (tokens: readonly { readonly raw: string }[]): string =>
   tokens

@@ -3,7 +3,7 @@
  * example request that readers can run unchanged.
  */
 import { type FailureCode, failureKinds } from "#foundation/failure.ts";
-import { html, type HtmlMarkup } from "#pages/shared/html.ts";
+import { html, type PreEscapedHtml } from "#pages/shared/html.ts";
 import type { OpenApiDocument, OpenApiDocumentOperation, OpenApiDocumentRateLimit } from "./api-document.ts";
 import type { RequestExampleProvider } from "./examples.ts";
 import { addWordBreaksToOperationName, renderStabilityBadges, renderHttpMethodBadge } from "./frame.ts";
@@ -30,7 +30,7 @@ interface OperationPage {
 export function renderOperationPageContent(
   operation: OpenApiDocumentOperation,
   page: OperationPage,
-): HtmlMarkup {
+): PreEscapedHtml {
   const { document, home } = page;
   const view = new OpenApiSchemaRenderer(document.components.schemas, [
     ...(operation.body === null ? [] : [operation.body]),
@@ -92,7 +92,7 @@ export function renderOperationPageContent(
 
 const places = { path: "path", query: "query string", header: "headers" } as const;
 
-function factsOf(operation: OpenApiDocumentOperation, home: string): HtmlMarkup {
+function factsOf(operation: OpenApiDocumentOperation, home: string): PreEscapedHtml {
   const { credential, scope, isIdempotent, stability, limits } = operation;
   const credentials = {
     none: html`None. A valid key that is sent anyway counts against its own limits.`,
@@ -136,13 +136,13 @@ function factsOf(operation: OpenApiDocumentOperation, home: string): HtmlMarkup 
   </dl>`;
 }
 
-const limitText = ({ bucket, quota, windowSeconds, counts, per }: OpenApiDocumentRateLimit): HtmlMarkup =>
+const limitText = ({ bucket, quota, windowSeconds, counts, per }: OpenApiDocumentRateLimit): PreEscapedHtml =>
   html`${quota} ${counts} in ${durationOf(windowSeconds)} for each ${per} (<code>${bucket}</code>).`;
 
 const durationOf = (seconds: number): string =>
   seconds > 60 && seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`;
 
-function exampleOf(operation: OpenApiDocumentOperation, page: OperationPage): HtmlMarkup {
+function exampleOf(operation: OpenApiDocumentOperation, page: OperationPage): PreEscapedHtml {
   const { examples, publicUrl, home, answer } = page;
   const example = examples.of(operation);
   return html`<section class="example">
@@ -159,7 +159,7 @@ function exampleOf(operation: OpenApiDocumentOperation, page: OperationPage): Ht
   </section>`;
 }
 
-function errorsOf({ errorCodes }: OpenApiDocumentOperation, home: string): HtmlMarkup {
+function errorsOf({ errorCodes }: OpenApiDocumentOperation, home: string): PreEscapedHtml {
   const byStatus = Map.groupBy(errorCodes as readonly FailureCode[], (code) => failureKinds[code].status);
   return html`<h2 id="errors">Errors</h2>
     <table class="errors">
@@ -187,7 +187,7 @@ function errorsOf({ errorCodes }: OpenApiDocumentOperation, home: string): HtmlM
     </p>`;
 }
 
-function typesOf(view: OpenApiSchemaRenderer): HtmlMarkup | undefined {
+function typesOf(view: OpenApiSchemaRenderer): PreEscapedHtml | undefined {
   const types = view.sharedTypes();
   return types.length === 0
     ? undefined

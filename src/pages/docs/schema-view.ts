@@ -2,7 +2,7 @@
  * Renders schemas as lists of fields with type, rules and description. A schema that a page uses several
  * times is shown once, at the end of the page.
  */
-import { html, type HtmlMarkup } from "#pages/shared/html.ts";
+import { html, type PreEscapedHtml } from "#pages/shared/html.ts";
 import {
   type ResolvedOpenApiSchema,
   resolveOpenApiSchema,
@@ -38,7 +38,7 @@ export class OpenApiSchemaRenderer {
     if (items !== undefined) this.#count(items, counts);
   }
 
-  fields(schema: OpenApiSchema, use: Use): HtmlMarkup {
+  fields(schema: OpenApiSchema, use: Use): PreEscapedHtml {
     const { properties = {}, required = [] } = resolveOpenApiSchema(schema, this.#schemas);
     const rows = Object.entries(properties).map(([name, part]) =>
       this.field({ name, schema: part, isRequired: required.includes(name) }, use),
@@ -55,7 +55,7 @@ export class OpenApiSchemaRenderer {
       isRequired,
     }: { readonly name: string; readonly schema: OpenApiSchema; readonly isRequired: boolean },
     use: Use,
-  ): HtmlMarkup {
+  ): PreEscapedHtml {
     const resolved = resolveOpenApiSchema(schema, this.#schemas);
     const rules = [
       ...rulesOf(resolved),
@@ -81,7 +81,7 @@ export class OpenApiSchemaRenderer {
   }
 
   /** Renders the sections at the end of the page that describe the schemas which the page uses more than once. */
-  sharedTypes(): HtmlMarkup[] {
+  sharedTypes(): PreEscapedHtml[] {
     return [...this.#shared].toSorted().map((name) => {
       const schema = this.#schemas[name] ?? {};
       return html`<section class="shared">
@@ -92,7 +92,7 @@ export class OpenApiSchemaRenderer {
     });
   }
 
-  #type({ kind, name, items, additionalProperties }: ResolvedOpenApiSchema): HtmlMarkup {
+  #type({ kind, name, items, additionalProperties }: ResolvedOpenApiSchema): PreEscapedHtml {
     if (name !== null && this.#shared.has(name)) return html`<a href="#type-${name}">${name}</a>`;
     if (items !== undefined) return html`array of ${this.#type(resolveOpenApiSchema(items, this.#schemas))}`;
     if (kind === "object" && typeof additionalProperties === "object")
@@ -100,7 +100,7 @@ export class OpenApiSchemaRenderer {
     return html`${name ?? kind}`;
   }
 
-  #below(resolved: ResolvedOpenApiSchema, state: "open" | "closed", use: Use): HtmlMarkup | undefined {
+  #below(resolved: ResolvedOpenApiSchema, state: "open" | "closed", use: Use): PreEscapedHtml | undefined {
     const below =
       resolved.items === undefined ? resolved : resolveOpenApiSchema(resolved.items, this.#schemas);
     if (below.items !== undefined) return this.#below(below, state, use);

@@ -3,7 +3,7 @@
  * because it works only with the page's script, which shows it.
  */
 import { getBasePathOfPublicUrl } from "#pages/shared/assets.ts";
-import { html, type HtmlMarkup } from "#pages/shared/html.ts";
+import { html, type PreEscapedHtml } from "#pages/shared/html.ts";
 import type { OpenApiDocumentOperation, OpenApiDocumentParameter } from "./api-document.ts";
 import type { RequestExampleValues } from "./examples.ts";
 
@@ -17,7 +17,7 @@ interface TryFormContext {
 export function renderTryOperationForm(
   operation: OpenApiDocumentOperation,
   { example, publicUrl, hasDemoKey }: TryFormContext,
-): HtmlMarkup | undefined {
+): PreEscapedHtml | undefined {
   const { credential, method, path, isIdempotent, parameters } = operation;
   // An operation with DPoP proofs has no form, because the page would have to store a private key and sign
   // each request with it.
@@ -52,13 +52,13 @@ const changeNote = html`<p class="note">
   This request really changes data. Each request has a new Idempotency-Key.
 </p>`;
 
-const versionNote = (isCodeApplied: boolean): HtmlMarkup =>
+const versionNote = (isCodeApplied: boolean): PreEscapedHtml =>
   html`<p class="note">
     ${isCodeApplied ? "A code is applied to the cart first, so that the request can remove it. " : ""}The
     cart's version is read first and sent as <code>expectedVersion</code>, unless the body has one.
   </p>`;
 
-const keyField = (demoKeyUrl: string | undefined): HtmlMarkup =>
+const keyField = (demoKeyUrl: string | undefined): PreEscapedHtml =>
   html`<p class="field">
     <label for="try-key">API key</label>
     <input
@@ -85,7 +85,7 @@ const keyField = (demoKeyUrl: string | undefined): HtmlMarkup =>
 function fieldOf(
   { name, in: place, required, schema }: OpenApiDocumentParameter,
   { parameters }: RequestExampleValues,
-): HtmlMarkup {
+): PreEscapedHtml {
   const id = `try-${name}`;
   const label = html`<label for="${id}"
     ><code>${name}</code>${required ? undefined : html` <span class="soft">optional</span>`}</label
@@ -116,7 +116,7 @@ function fieldOf(
   </p>`;
 }
 
-const bodyField = (body: object): HtmlMarkup =>
+const bodyField = (body: object): PreEscapedHtml =>
   html`<p class="field">
     <label for="try-body">Body</label
     ><textarea id="try-body" name="body" rows="8" spellcheck="false" autocomplete="off">

@@ -26,9 +26,9 @@ export const graphiqlComponentFiles = {
   "graphiql-error-guide.js": errorGuideModule(),
 } as const;
 
-export type GraphiqlComponentFile = keyof typeof graphiqlComponentFiles;
+export type GraphiqlComponentFileName = keyof typeof graphiqlComponentFiles;
 
-export function graphiqlComponentPlugin(): Plugin {
+export function graphiqlComponentVitePlugin(): Plugin {
   return {
     name: "graphiql-component",
     buildStart() {

@@ -9,12 +9,16 @@ import { readDemoJsonFile } from "#demo/demo-file.ts";
 import { createFailure } from "#foundation/failure.ts";
 import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import { isLoopbackRequest } from "#pages/shared/loopback.ts";
-import { getAssetFileUrl, getPageAssets, getBasePathOfPublicUrl } from "#pages/shared/assets.ts";
+import { getAssetFileUrl, getPageScriptAndStylePaths, getBasePathOfPublicUrl } from "#pages/shared/assets.ts";
 import { faviconUrl, logo, productName } from "#pages/shared/brand.ts";
-import { compressBody, type CompressedBody, sendCompressedBody } from "#pages/shared/compressed.ts";
-import { html, HtmlMarkup } from "#pages/shared/html.ts";
-import { getPageHttpHeaders, renderPage } from "#pages/shared/page.ts";
-import type { GraphiqlComponentFile } from "./component-plugin.ts";
+import {
+  compressBodyInAllEncodings,
+  type ResponseBodyInAllEncodings,
+  sendCompressedBody,
+} from "#pages/shared/compressed.ts";
+import { html, PreEscapedHtml } from "#pages/shared/html.ts";
+import { getPageHttpHeaders, renderHtmlPage } from "#pages/shared/page.ts";
+import type { GraphiqlComponentFileName } from "./component-plugin.ts";
 import { exampleGroups, initialExamples } from "./examples.ts";
 
 /**
@@ -56,7 +60,7 @@ export const graphiqlPlugin: FastifyPluginAsync<GraphiqlOptions> = async (server
   const { publicUrl } = options;
   mountTypeMap(server, options);
   registerMethodNotAllowedRoute(server, "/graphql/map", ["GET"]);
-  let page: Promise<CompressedBody> | undefined;
+  let page: Promise<ResponseBodyInAllEncodings> | undefined;
   server.get("/graphql", async (request, reply) => {
     if (!(request.headers.accept ?? "").includes("text/html"))
       throw createFailure("method_not_allowed", { message: postOnlyMessage, headers: { allow: "POST" } });
@@ -69,8 +73,8 @@ export const graphiqlPlugin: FastifyPluginAsync<GraphiqlOptions> = async (server
       "x-content-type-options": "nosniff",
       "referrer-policy": "no-referrer",
     });
-    const compress = (): Promise<CompressedBody> =>
-      compressBody(Buffer.from(renderGraphiql(publicUrl, demoTokens)));
+    const compress = (): Promise<ResponseBodyInAllEncodings> =>
+      compressBodyInAllEncodings(Buffer.from(renderGraphiql(publicUrl, demoTokens)));
     const body = demoTokens === undefined ? (page ??= compress()) : compress();
     return sendCompressedBody(request, reply.type("text/html; charset=utf-8"), await body);
   });
@@ -91,9 +95,9 @@ function readDemoTokens(
 }
 
 function renderGraphiql(publicUrl: string, demoTokens: DemoTokens | undefined): string {
-  const { scripts, styles } = getPageAssets("graphiql", publicUrl);
+  const { scripts, styles } = getPageScriptAndStylePaths("graphiql", publicUrl);
   const base = getBasePathOfPublicUrl(publicUrl);
-  const addressOf = (file: GraphiqlComponentFile): string => getAssetFileUrl(file, publicUrl);
+  const addressOf = (file: GraphiqlComponentFileName): string => getAssetFileUrl(file, publicUrl);
   const data = {
     ...tokenPageData(base, demoTokens),
     component: addressOf("graphiql-component.js"),
@@ -144,7 +148,7 @@ function renderGraphiql(publicUrl: string, demoTokens: DemoTokens | undefined): 
 function mountTypeMap(server: FastifyInstance, options: GraphiqlOptions): void {
   const { publicUrl } = options;
   server.get("/graphql/map", (request, reply) => {
-    const asset = getPageAssets("type-map", publicUrl);
+    const asset = getPageScriptAndStylePaths("type-map", publicUrl);
     const base = getBasePathOfPublicUrl(publicUrl);
     const body = html`${pageBand(base, "Type map")}
       <main id="app">
@@ -156,7 +160,7 @@ function mountTypeMap(server: FastifyInstance, options: GraphiqlOptions): void {
       ${dataBlock(tokenPageData(base, readDemoTokens(request, options)))}`;
     return reply
       .headers(getPageHttpHeaders({ asset }))
-      .send(renderPage({ title: `Type map – ${productName}`, body, isWide: true, asset }));
+      .send(renderHtmlPage({ title: `Type map – ${productName}`, body, isWide: true, asset }));
   });
 }
 
@@ -178,7 +182,7 @@ const bandLinks = [
  * Renders the bar at the top of GraphiQL and of the type map. The page's script adds its buttons to the
  * element `tools`.
  */
-const pageBand = (base: string, current: (typeof bandLinks)[number]["name"]): HtmlMarkup =>
+const pageBand = (base: string, current: (typeof bandLinks)[number]["name"]): PreEscapedHtml =>
   html`<header class="band">
     <a class="product" href="${base}/">${logo}<span>${productName}</span></a>
     <h1 class="hidden">${current}</h1>
@@ -196,7 +200,7 @@ const pageBand = (base: string, current: (typeof bandLinks)[number]["name"]): Ht
  * Renders an HTML element that contains data for the page's script. The data is JSON, which browsers do not
  * execute. The character `<` is escaped, so that no text in the data can end the element.
  */
-function dataBlock(data: object): HtmlMarkup {
+function dataBlock(data: object): PreEscapedHtml {
   const json = JSON.stringify(data).replaceAll("<", String.raw`\u003c`);
-  return new HtmlMarkup(`<script type="application/json" id="page-data">${json}</script>`);
+  return new PreEscapedHtml(`<script type="application/json" id="page-data">${json}</script>`);
 }

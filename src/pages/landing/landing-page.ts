@@ -3,9 +3,9 @@
  * demo's secrets only at a loopback address, where only the developer can read the page.
  */
 import type { PartialDemoJsonFileContent } from "#demo/demo-file.ts";
-import type { PageAssets } from "#pages/shared/assets.ts";
+import type { PageScriptAndStylePaths } from "#pages/shared/assets.ts";
 import { logo, productName } from "#pages/shared/brand.ts";
-import { html, type HtmlMarkup } from "#pages/shared/html.ts";
+import { html, type PreEscapedHtml } from "#pages/shared/html.ts";
 import type { HtmlPage } from "#pages/shared/page.ts";
 
 export interface LandingPageInput {
@@ -15,7 +15,7 @@ export interface LandingPageInput {
   readonly demo: PartialDemoJsonFileContent | undefined;
   /** True if the page may show the secrets of the demo, for example passwords and API keys. */
   readonly hasSecrets: boolean;
-  readonly asset: PageAssets;
+  readonly asset: PageScriptAndStylePaths;
 }
 
 export function createLandingPage(page: LandingPageInput): HtmlPage {
@@ -96,7 +96,7 @@ const places: readonly Place[] = [
   },
 ];
 
-const placeCard = ({ path, name, readers, text, icon }: Place, basePath: string): HtmlMarkup =>
+const placeCard = ({ path, name, readers, text, icon }: Place, basePath: string): PreEscapedHtml =>
   html`<li class="card">
     <svg class="icon" viewBox="0 0 24 24" aria-hidden="true"><path d="${icon}" /></svg>
     <h2><a href="${basePath}${path}">${name}</a></h2>
@@ -107,7 +107,7 @@ const placeCard = ({ path, name, readers, text, icon }: Place, basePath: string)
 function demoSection(
   { publicUrl, hasSecrets }: LandingPageInput,
   demo: PartialDemoJsonFileContent,
-): HtmlMarkup {
+): PreEscapedHtml {
   const [product] = demo.products;
   const merchantOf = demo.merchants.first.slug;
   return html`<section class="demo" aria-labelledby="demo-heading">
@@ -161,7 +161,7 @@ function demoSection(
   </section>`;
 }
 
-const secret = (name: string, value: string): HtmlMarkup =>
+const secret = (name: string, value: string): PreEscapedHtml =>
   html`<div>
     <dt>${name}</dt>
     <dd><code>${value}</code></dd>

@@ -6,9 +6,9 @@ import type { FastifyPluginAsync } from "fastify";
 import { readDemoJsonFile } from "#demo/demo-file.ts";
 import { createFailure } from "#foundation/failure.ts";
 import { registerMethodNotAllowedRoute } from "#http/server.ts";
-import { getBasePathOfPublicUrl, getPageAssets } from "#pages/shared/assets.ts";
+import { getBasePathOfPublicUrl, getPageScriptAndStylePaths } from "#pages/shared/assets.ts";
 import { isLoopbackRequest } from "#pages/shared/loopback.ts";
-import { getPageHttpHeaders, renderPage } from "#pages/shared/page.ts";
+import { getPageHttpHeaders, renderHtmlPage } from "#pages/shared/page.ts";
 import { createLandingPage } from "./landing-page.ts";
 
 export interface LandingPluginOptions {
@@ -16,7 +16,7 @@ export interface LandingPluginOptions {
   readonly settings: { readonly demo: boolean; readonly dataDir: string };
 }
 
-export const landingPlugin: FastifyPluginAsync<LandingPluginOptions> = async (
+export const landingPagePlugin: FastifyPluginAsync<LandingPluginOptions> = async (
   server,
   { publicUrl, settings },
 ) => {
@@ -31,9 +31,9 @@ export const landingPlugin: FastifyPluginAsync<LandingPluginOptions> = async (
       publicUrl,
       demo: settings.demo ? readDemoJsonFile(settings.dataDir) : undefined,
       hasSecrets: isLoopbackRequest(publicUrl, request.headers),
-      asset: getPageAssets("landing", publicUrl),
+      asset: getPageScriptAndStylePaths("landing", publicUrl),
     });
-    return reply.headers({ ...getPageHttpHeaders(page), vary: "Accept" }).send(renderPage(page));
+    return reply.headers({ ...getPageHttpHeaders(page), vary: "Accept" }).send(renderHtmlPage(page));
   });
   registerMethodNotAllowedRoute(server, "/", ["GET"]);
 };

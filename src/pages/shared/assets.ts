@@ -9,13 +9,13 @@ import { extname, join } from "node:path";
 import type { FastifyPluginAsync } from "fastify";
 import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import { createFailure } from "#foundation/failure.ts";
-import { type CompressedBody, sendCompressedBody } from "./compressed.ts";
+import { type ResponseBodyInAllEncodings, sendCompressedBody } from "./compressed.ts";
 
 /** The names of the pages' scripts, as vite.config.ts lists them. */
-export type PageAssetName = "console" | "docs" | "checkout" | "landing" | "graphiql" | "type-map";
+export type PageScriptName = "console" | "docs" | "checkout" | "landing" | "graphiql" | "type-map";
 
 /** The URL paths of the scripts and style sheets that one page loads. */
-export interface PageAssets {
+export interface PageScriptAndStylePaths {
   readonly scripts: readonly string[];
   readonly styles: readonly string[];
 }
@@ -55,7 +55,7 @@ function readManifest(): Readonly<Record<string, Chunk>> {
  * Returns the URL paths of a page's scripts and style sheets. `publicUrl` is the service's public address,
  * which may contain a path.
  */
-export function getPageAssets(name: PageAssetName, publicUrl: string): PageAssets {
+export function getPageScriptAndStylePaths(name: PageScriptName, publicUrl: string): PageScriptAndStylePaths {
   manifest ??= readManifest();
   const entry = Object.values(manifest).find((chunk) => chunk.isEntry === true && chunk.name === name);
   if (entry === undefined)
@@ -101,7 +101,7 @@ export function getAssetFileUrl(name: string, publicUrl: string): string {
 export const getBasePathOfPublicUrl = (publicUrl: string): string =>
   new URL(publicUrl).pathname.replace(/\/$/, "");
 
-const kept = new Map<string, Promise<CompressedBody>>();
+const kept = new Map<string, Promise<ResponseBodyInAllEncodings>>();
 
 export const assetsPlugin: FastifyPluginAsync = async (server) => {
   server.get<{ Params: { file: string } }>("/assets/:file", async (request, reply) => {
@@ -119,7 +119,7 @@ export const assetsPlugin: FastifyPluginAsync = async (server) => {
   registerMethodNotAllowedRoute(server, "/assets/:file", ["GET"]);
 };
 
-function keptFile(file: string): Promise<CompressedBody> {
+function keptFile(file: string): Promise<ResponseBodyInAllEncodings> {
   const found = kept.get(file);
   if (found !== undefined) return found;
   const read = readCompressed(file);
@@ -129,7 +129,7 @@ function keptFile(file: string): Promise<CompressedBody> {
   return read;
 }
 
-async function readCompressed(file: string): Promise<CompressedBody> {
+async function readCompressed(file: string): Promise<ResponseBodyInAllEncodings> {
   const path = join(folder, "assets", file);
   try {
     const [plain, gzip, br] = await Promise.all([

@@ -1,5 +1,5 @@
 /** The name and the logo of this product. The logo shows a gate through which a path leads. */
-import { html, HtmlMarkup } from "./html.ts";
+import { html, PreEscapedHtml } from "./html.ts";
 
 export const productName = "Commerce Gateway";
 
@@ -10,7 +10,7 @@ const shapes =
 const svg = (attributes: string): string => `<svg${attributes} viewBox="0 0 32 32">${shapes}</svg>`;
 
 /** The logo as an image that screen readers skip, because the page shows the product's name beside it. */
-export const logo: HtmlMarkup = new HtmlMarkup(svg(' class="logo" aria-hidden="true"'));
+export const logo: PreEscapedHtml = new PreEscapedHtml(svg(' class="logo" aria-hidden="true"'));
 
 /**
  * The icon that browsers show in the tab. It is a data URL, which the Content-Security-Policy of all pages
@@ -19,4 +19,6 @@ export const logo: HtmlMarkup = new HtmlMarkup(svg(' class="logo" aria-hidden="t
 export const faviconUrl = `data:image/svg+xml,${encodeURIComponent(svg(' xmlns="http://www.w3.org/2000/svg"'))}`;
 
 /** The product's logo and name, shown above pages that consist of one form, for example signing in. */
-export const logoWithName: HtmlMarkup = html`<p class="brand-line">${logo}<span>${productName}</span></p>`;
+export const logoWithName: PreEscapedHtml = html`<p class="brand-line">
+  ${logo}<span>${productName}</span>
+</p>`;

@@ -8,13 +8,13 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { chooseContentEncoding } from "#http/content-encoding.ts";
 
 /** A response body in three forms: uncompressed, and compressed in each of the two encodings. */
-export interface CompressedBody {
+export interface ResponseBodyInAllEncodings {
   readonly plain: Buffer;
   readonly gzip: Buffer;
   readonly br: Buffer;
 }
 
-export async function compressBody(plain: Buffer): Promise<CompressedBody> {
+export async function compressBodyInAllEncodings(plain: Buffer): Promise<ResponseBodyInAllEncodings> {
   const quality = { [constants.BROTLI_PARAM_QUALITY]: 5 };
   const [zipped, br] = await Promise.all([
     promisify(gzip)(plain),
@@ -27,7 +27,7 @@ export async function compressBody(plain: Buffer): Promise<CompressedBody> {
 export function sendCompressedBody(
   request: FastifyRequest,
   reply: FastifyReply,
-  body: CompressedBody,
+  body: ResponseBodyInAllEncodings,
 ): FastifyReply {
   const encoding = chooseContentEncoding([request.headers["accept-encoding"] ?? []].flat().join(","));
   if (encoding !== undefined) void reply.header("content-encoding", encoding);

@@ -4,25 +4,25 @@
  */
 
 /** Text that is already HTML and is inserted without escaping. */
-export class HtmlMarkup {
+export class PreEscapedHtml {
   readonly text: string;
   constructor(text: string) {
     this.text = text;
   }
 }
 
-type Part = string | number | HtmlMarkup | undefined | readonly HtmlMarkup[];
+type Part = string | number | PreEscapedHtml | undefined | readonly PreEscapedHtml[];
 
-/** Builds HTML from a template. Escapes every inserted value except `HtmlMarkup`. */
-export function html(strings: TemplateStringsArray, ...parts: Part[]): HtmlMarkup {
-  return new HtmlMarkup(
+/** Builds HTML from a template. Escapes every inserted value except `PreEscapedHtml`. */
+export function html(strings: TemplateStringsArray, ...parts: Part[]): PreEscapedHtml {
+  return new PreEscapedHtml(
     strings.map((text, index) => text + (index < parts.length ? toText(parts[index]) : "")).join(""),
   );
 }
 
 function toText(part: Part): string {
   if (part === undefined) return "";
-  if (part instanceof HtmlMarkup) return part.text;
+  if (part instanceof PreEscapedHtml) return part.text;
   return typeof part === "object" ? part.map(({ text }) => text).join("") : escape(String(part));
 }
 

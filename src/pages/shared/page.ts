@@ -6,9 +6,9 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { PageAssets } from "./assets.ts";
+import type { PageScriptAndStylePaths } from "./assets.ts";
 import { logoWithName, faviconUrl } from "./brand.ts";
-import { html, HtmlMarkup } from "./html.ts";
+import { html, PreEscapedHtml } from "./html.ts";
 
 const readSheet = (name: string): string => readFileSync(join(import.meta.dirname, name), "utf8");
 
@@ -20,7 +20,7 @@ const styleHash = `sha256-${createHash("sha256").update(baseStyle).digest("base6
 
 export interface HtmlPage {
   readonly title: string;
-  readonly body: HtmlMarkup;
+  readonly body: PreEscapedHtml;
   /**
    * The additional source, for example the scheme of a URL, to which the page's forms may redirect. The
    * directive `form-action` of the Content-Security-Policy contains it. Left out if forms redirect only to
@@ -32,7 +32,7 @@ export interface HtmlPage {
   /** True if the page uses the whole window; otherwise the page is one narrow column. */
   readonly isWide?: boolean;
   /** The scripts and style sheets of the page itself, in addition to the shared style sheet. */
-  readonly asset?: PageAssets | undefined;
+  readonly asset?: PageScriptAndStylePaths | undefined;
   /**
    * The automatic reload after a number of seconds, so that a page that waits for a result works without a
    * script. With `url`, the browser opens that URL instead of the page itself.
@@ -44,10 +44,10 @@ export interface HtmlPage {
  * The HTML `style` element with exactly the style sheet. Any other character would change the hash that the
  * Content-Security-Policy allows.
  */
-const styleElement = new HtmlMarkup(`<style>${baseStyle}</style>`);
+const styleElement = new PreEscapedHtml(`<style>${baseStyle}</style>`);
 const icon = html`<link rel="icon" href="${faviconUrl}" />`;
 
-export function renderPage({
+export function renderHtmlPage({
   title,
   body,
   language = "en",
@@ -86,8 +86,8 @@ export function renderPage({
  */
 function refreshElement(
   refresh: NonNullable<HtmlPage["refresh"]>,
-  asset: PageAssets | undefined,
-): HtmlMarkup {
+  asset: PageScriptAndStylePaths | undefined,
+): PreEscapedHtml {
   const element = html`<meta http-equiv="refresh" content="${refreshOf(refresh)}" />`;
   return asset === undefined ? element : html`<noscript>${element}</noscript>`;
 }

@@ -1,5 +1,5 @@
 /** Renders the e-mail and password fields of every sign-in page, and the list of errors above the form. */
-import { html, type HtmlMarkup } from "./html.ts";
+import { html, type PreEscapedHtml } from "./html.ts";
 
 export interface SignInFormEmailAndError {
   /** The e-mail address that was typed into the form. The form shows it again after an error. */
@@ -7,7 +7,7 @@ export interface SignInFormEmailAndError {
   readonly fault: string | undefined;
 }
 
-export function renderSignInFields({ email, fault }: SignInFormEmailAndError): HtmlMarkup {
+export function renderSignInFields({ email, fault }: SignInFormEmailAndError): PreEscapedHtml {
   const wrong = fault === undefined ? undefined : html` aria-invalid="true" aria-describedby="faults"`;
   return html`<div class="field">
       <label for="email">E-mail address</label>
@@ -33,7 +33,10 @@ export function renderSignInFields({ email, fault }: SignInFormEmailAndError): H
  * Renders the list of errors above the sign-in form. Screen readers read the list immediately, and the list
  * is the first element in the keyboard order.
  */
-export function renderSignInFaultSummary(fault: string | undefined, fieldId: string): HtmlMarkup | undefined {
+export function renderSignInFaultSummary(
+  fault: string | undefined,
+  fieldId: string,
+): PreEscapedHtml | undefined {
   if (fault === undefined) return undefined;
   return html`<div class="faults" id="faults" role="alert" tabindex="-1" autofocus>
     <h2>There is a problem</h2>

@@ -7,7 +7,7 @@
 import { randomUUID } from "node:crypto";
 import { type RawBuilder, sql } from "kysely";
 import type { Database } from "#database/connect.ts";
-import { runSqlStatement } from "#database/transaction.ts";
+import { runSqlStatementWithRetries } from "#database/transaction.ts";
 import { catalogReadSubjectTypes } from "#webhooks/event-types.ts";
 
 export interface EncryptedWebhookSecret {
@@ -59,7 +59,7 @@ export interface DeliveryClaimOptions {
  * as a turn that its endpoint has already used. A delivery is not claimed if the installation may no longer
  * read the event; a suspended installation receives only events about the installation itself.
  */
-export async function claimDeliveries(
+export async function claimDueWebhookDeliveries(
   db: Database,
   { endpointIds, deliveriesMax, now, probeEveryMs }: DeliveryClaimOptions,
 ): Promise<readonly ClaimedDelivery[]> {
@@ -70,17 +70,17 @@ export async function claimDeliveries(
   const probeAt = new Date(now.getTime() + probeEveryMs);
   const claim = sql<ClaimedDelivery>`
     with room as (
-      select h.endpoint_id, h.installation_id, ${availableSendTokensOfEndpointSql(moment)} as tokens, h.probe_at is not null as
-      is_probe, u.under_way, ${sendingDeliveryCountSql(
+      select h.endpoint_id, h.installation_id, ${buildAvailableSendTokensSql(moment)} as tokens, h.probe_at is not null as
+      is_probe, u.under_way, ${deliveriesInProgressCountSql(
         sql`s.installation_id = h.installation_id`,
         moment,
       )} as installation_under_way,
         'catalog:read' = any(i.scopes) as sees_catalog, i.status = 'active' as is_active,
-        case when h.probe_at is not null then 1 else least(floor(${availableSendTokensOfEndpointSql(moment)})::integer,
+        case when h.probe_at is not null then 1 else least(floor(${buildAvailableSendTokensSql(moment)})::integer,
         ${endpointSendingMax} - u.under_way) end as places
       from webhook_endpoint_health h join webhook_endpoint w on w.id = h.endpoint_id
         join installation i on i.id = w.installation_id
-        cross join lateral (select ${sendingDeliveryCountSql(
+        cross join lateral (select ${deliveriesInProgressCountSql(
           sql`s.installation_id = h.installation_id and s.endpoint_id = h.endpoint_id`,
           moment,
         )} as under_way) u
@@ -122,7 +122,7 @@ export async function claimDeliveries(
       case w.payload_mode when 'thin' then e.thin else e.snapshot
       end as body, d.attempt_count as attempt_number, d.replay_no > 0 as is_replay,
       d.created_at, e.occurred_at, ${secretsOf(at)} as secrets`;
-  return runSqlStatement(db, claim);
+  return runSqlStatementWithRetries(db, claim);
 }
 
 const secretsOf = (at: RawBuilder<unknown>): RawBuilder<readonly EncryptedWebhookSecret[]> => sql<
@@ -176,7 +176,7 @@ export const createDeliveryClaimTimeSqlExpressions = (now: Date): DeliveryClaimT
   latest: sql`${new Date(now.getTime() + aheadMsMax)}::timestamptz`,
 });
 
-export const availableSendTokensOfEndpointSql = ({
+export const buildAvailableSendTokensSql = ({
   at,
   latest,
 }: DeliveryClaimTimeSqlExpressions): RawBuilder<number> => {
@@ -191,7 +191,7 @@ export const availableSendTokensOfEndpointSql = ({
  * Returns an SQL expression for the number of deliveries in progress that fulfil the given condition. The
  * condition refers to the table of deliveries by the alias `s`.
  */
-export const sendingDeliveryCountSql = (
+export const deliveriesInProgressCountSql = (
   condition: RawBuilder<unknown>,
   { at, latest }: DeliveryClaimTimeSqlExpressions,
 ): RawBuilder<number> =>
@@ -224,7 +224,7 @@ export async function findEndpointsWithDueDeliveries(
       and d.next_attempt_at <= ${at}
         and (i.status = 'active' and not e.subject_type = any(${catalogReadSubjectTypes}::text[])
         or e.subject_type = 'installation'))`;
-  return (await runSqlStatement(db, statement)).map(({ id }) => id);
+  return (await runSqlStatementWithRetries(db, statement)).map(({ id }) => id);
 }
 
 /**
@@ -254,5 +254,5 @@ export async function findNextRetryTime(
       on h.endpoint_id = w.id
     where d.status = 'retrying' and d.next_attempt_at > ${now}::timestamptz
     and d.next_attempt_at <= ${until}::timestamptz`;
-  return (await runSqlStatement(db, statement))[0]?.at ?? null;
+  return (await runSqlStatementWithRetries(db, statement))[0]?.at ?? null;
 }

@@ -5,9 +5,9 @@
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import {
-  createWebhookDispatchRound,
+  createWebhookDispatchRoundRunner,
   type WebhookDispatcherOptions,
-  type WebhookDispatchRound,
+  type WebhookDispatchRoundRunner,
 } from "./round.ts";
 import { createDueWorkPoller } from "#database/due-work-poll.ts";
 import { findNextRetryTime } from "./claim-deliveries.ts";
@@ -43,7 +43,7 @@ const faultPauseMs = 1_000;
 
 export function createWebhookDispatcher(parts: WebhookDispatcherOptions): WebhookDispatcher {
   const { db, clock, log, stopMsMax = stopMsMaxDefault, areNoticesReceived = () => true } = parts;
-  const round = createWebhookDispatchRound({
+  const round = createWebhookDispatchRoundRunner({
     ...parts,
     onAttempt: (attempt) => {
       poll.noteWork();
@@ -117,7 +117,7 @@ interface Passes {
   stop(): Promise<void>;
 }
 
-function createPasses(round: WebhookDispatchRound, onFault: (error: unknown) => void): Passes {
+function createPasses(round: WebhookDispatchRoundRunner, onFault: (error: unknown) => void): Passes {
   const state = { isRunning: false, isRequested: false, isNotified: false, isFaulty: false };
   let running: Promise<void> | undefined;
   let nextTimer: NodeJS.Timeout | undefined;

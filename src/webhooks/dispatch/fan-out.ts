@@ -28,7 +28,7 @@ export interface EventFanOutResult {
  * Takes one batch of new events, gives each event its position in the event feed, and creates the deliveries
  * of the events, all in one transaction.
  */
-export function fanOutEvents(db: Database, now: Date): Promise<EventFanOutResult> {
+export function fanOutEventsToWebhookDeliveries(db: Database, now: Date): Promise<EventFanOutResult> {
   return runInTransaction(db, async (transaction) => {
     if (!(await lockFeedIfEventsWait(transaction))) return { events: 0, causes: [], endpointIds: [] };
     const taken = await takeEvents(transaction, now);
@@ -82,8 +82,8 @@ async function lockFeedIfEventsWait(transaction: Transaction): Promise<boolean> 
  * statement waits for locked events instead of skipping them. Events about carts, orders and their parts go
  * to the installations that may read them. Events about one installation go only to that installation, even
  * after it is uninstalled. Events about an endpoint go to the other endpoints, but not to that endpoint.
- * Endpoints are not locked. If an endpoint is disabled at the same moment, `endUndeliverableDeliveries` in
- * `sweeps.ts` later ends the deliveries to it.
+ * Endpoints are not locked. If an endpoint is disabled at the same moment,
+ * `endUndeliverableWebhookDeliveries` in `sweeps.ts` later ends the deliveries to it.
  */
 async function takeEvents(transaction: Transaction, now: Date): Promise<readonly Taken[]> {
   const { rows } = await sql<Taken>`

@@ -16,7 +16,7 @@ export interface RecentlyActiveEndpoints {
 
 const activeMs = 2_000;
 
-export function createRecentlyActiveEndpoints(): RecentlyActiveEndpoints {
+export function createRecentlyActiveEndpointTracker(): RecentlyActiveEndpoints {
   const untilMs = new Map<string, number>();
   return {
     markActive: (endpointIds) => {

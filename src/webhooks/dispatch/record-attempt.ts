@@ -10,7 +10,7 @@ import { createId } from "#foundation/ids.ts";
 import {
   type DomainEvent,
   type EventOutbox,
-  type EventSubjectRenderFunction,
+  type EventSubjectRenderer,
   runFunctionAndInsertOutboxEvents,
 } from "#webhooks/outbox.ts";
 import {
@@ -18,7 +18,7 @@ import {
   type EndpointHealthAfterAttempt,
   calculateEndpointHealthAfterAttempt,
   type DeliveryAttemptOutcome,
-  decideAttemptOutcome,
+  decideDeliveryAttemptOutcome,
 } from "#webhooks/delivery-rules.ts";
 import type { ClaimedDelivery } from "./claim-deliveries.ts";
 import type { CompletedDeliveryAttempt, DeliverySuccessRecorder } from "./record-success.ts";
@@ -26,7 +26,7 @@ import type { CompletedDeliveryAttempt, DeliverySuccessRecorder } from "./record
 export interface DeliveryAttemptRecordContext {
   readonly db: Database;
   readonly successes: DeliverySuccessRecorder;
-  readonly render: EventSubjectRenderFunction;
+  readonly render: EventSubjectRenderer;
   readonly now: Date;
   readonly scale: number;
   readonly random: () => number;
@@ -41,7 +41,7 @@ export function recordDeliveryAttempt(
   made: CompletedDeliveryAttempt,
 ): Promise<boolean> {
   const { now, scale, random } = recording;
-  const step = decideAttemptOutcome(made.result, {
+  const step = decideDeliveryAttemptOutcome(made.result, {
     attempt: made.delivery.attemptNumber,
     now,
     random,
@@ -229,7 +229,7 @@ export async function retryDeliveryAfterInternalError(
     durationMs: 0,
     retryAfterSeconds: null,
   } as const;
-  const step = decideAttemptOutcome(unsent, { attempt: attemptNumber, now, random, scale });
+  const step = decideDeliveryAttemptOutcome(unsent, { attempt: attemptNumber, now, random, scale });
   const next =
     step.kind === "retrying"
       ? { status: "retrying" as const, nextAttemptAt: step.at }

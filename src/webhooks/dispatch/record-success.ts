@@ -6,7 +6,7 @@
  */
 import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
-import { runSqlStatement } from "#database/transaction.ts";
+import { runSqlStatementWithRetries } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type { DeliverySendResult } from "#webhooks/safe-request.ts";
@@ -143,6 +143,6 @@ async function insertSuccesses(
       from unwell where h.endpoint_id = unwell.endpoint_id
     )
     select lease from done`;
-  const rows = await runSqlStatement(db, statement);
+  const rows = await runSqlStatementWithRetries(db, statement);
   return new Set(rows.map(({ lease }) => lease));
 }

@@ -9,18 +9,25 @@ import type { Database } from "#database/connect.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type { EncryptionKeyring } from "#foundation/encryption.ts";
 import type { Log } from "#foundation/log.ts";
-import type { EventSubjectRenderFunction } from "#webhooks/outbox.ts";
+import type { EventSubjectRenderer } from "#webhooks/outbox.ts";
 import type { DeliveryAttemptErrorCode } from "#webhooks/safe-connector.ts";
-import { claimDeliveries, type ClaimedDelivery, findEndpointsWithDueDeliveries } from "./claim-deliveries.ts";
+import {
+  claimDueWebhookDeliveries,
+  type ClaimedDelivery,
+  findEndpointsWithDueDeliveries,
+} from "./claim-deliveries.ts";
 import { createWebhookSecretDecryptor, sendDelivery, type WebhookSecretDecryptFunction } from "./deliver.ts";
-import { fanOutEventsMax, fanOutEvents } from "./fan-out.ts";
+import { fanOutEventsMax, fanOutEventsToWebhookDeliveries } from "./fan-out.ts";
 import {
   type DeliveryAttemptRecordContext,
   retryDeliveryAfterInternalError,
   recordDeliveryAttempt,
   releaseDeliveryOfAbortedAttempt,
 } from "./record-attempt.ts";
-import { createRecentlyActiveEndpoints, type RecentlyActiveEndpoints } from "./recently-active-endpoints.ts";
+import {
+  createRecentlyActiveEndpointTracker,
+  type RecentlyActiveEndpoints,
+} from "./recently-active-endpoints.ts";
 import { createDeliverySuccessRecorder, type DeliverySuccessRecorder } from "./record-success.ts";
 
 const sendingMaxDefault = 512;
@@ -50,7 +57,7 @@ export interface WebhookDispatchRoundOptions {
   readonly wasNotified: boolean;
 }
 
-export interface WebhookDispatchRound {
+export interface WebhookDispatchRoundRunner {
   /**
    * Creates the deliveries of new events. Then claims due deliveries, at most as many as this process may
    * still send concurrently, and sends them. Returns the number of claimed deliveries.
@@ -64,9 +71,11 @@ export interface WebhookDispatchRound {
   stop(waitMsMax: number): Promise<void>;
 }
 
-export function createWebhookDispatchRound(parts: WebhookDispatcherOptions): WebhookDispatchRound {
+export function createWebhookDispatchRoundRunner(
+  parts: WebhookDispatcherOptions,
+): WebhookDispatchRoundRunner {
   const { db, clock, scale, onDeliveriesChanged, sendingMax = sendingMaxDefault } = parts;
-  const activeEndpoints = createRecentlyActiveEndpoints();
+  const activeEndpoints = createRecentlyActiveEndpointTracker();
   const { sending, send, waitUntilIdle, stop } = createAttempts(parts, activeEndpoints);
   /**
    * Creates the deliveries of one batch of new events, and returns the number of these events. The deliveries
@@ -74,7 +83,7 @@ export function createWebhookDispatchRound(parts: WebhookDispatcherOptions): Web
    */
   const createDeliveries = async (): Promise<number> => {
     const startedAt = new Date();
-    const { events, endpointIds, causes } = await fanOutEvents(db, clock.now());
+    const { events, endpointIds, causes } = await fanOutEventsToWebhookDeliveries(db, clock.now());
     if (events > 0)
       startSpan({
         name: "webhook fan-out",
@@ -122,7 +131,7 @@ export function createWebhookDispatchRound(parts: WebhookDispatcherOptions): Web
         now: clock.now(),
         probeEveryMs: probeEveryMs * scale,
       };
-      const claimed = await claimDeliveries(db, claim);
+      const claimed = await claimDueWebhookDeliveries(db, claim);
       isBacklogged = claimed.length > claim.endpointIds.length;
       activeEndpoints.markActive(claimed.map(({ endpointId }) => endpointId));
       for (const delivery of claimed) send(delivery, onAttemptEnded);
@@ -276,7 +285,7 @@ export interface WebhookDispatcherOptions {
   readonly clock: Clock;
   readonly keyring: EncryptionKeyring;
   readonly sender: WebhookSender;
-  readonly render: EventSubjectRenderFunction;
+  readonly render: EventSubjectRenderer;
   readonly log: Log;
   /** The setting WEBHOOK_RETRY_SCALE, by which all delays are multiplied. */
   readonly scale: number;

@@ -4,17 +4,13 @@
  */
 import type { SelectQueryBuilder } from "kysely";
 import type { EncryptionKeyring } from "#foundation/encryption.ts";
-import { createFailure, type FailureConflictDetail } from "#foundation/failure.ts";
+import { createFailure, type ConflictErrorDetails } from "#foundation/failure.ts";
 import { isTextWithoutForbiddenCharacters } from "#foundation/text.ts";
 import { toJsonbValue } from "#database/sql-fragments.ts";
 import type { Tables } from "#database/tables.ts";
 import type { DeliveryOrderMode } from "#webhooks/delivery-order.ts";
 import type { Transaction } from "#database/transaction.ts";
-import type {
-  MerchantTimeAndCauseOfEvent,
-  EventOutbox,
-  EventSubjectRenderFunction,
-} from "#webhooks/outbox.ts";
+import type { MerchantTimeAndCauseOfEvent, EventOutbox, EventSubjectRenderer } from "#webhooks/outbox.ts";
 import { normalizeEndpointUrl } from "#webhooks/endpoint-url.ts";
 import { findEndpoints, createEndpointConflictFailure, type WebhookEndpoint } from "./endpoint-aggregate.ts";
 import { type EndpointInputCheckOptions, requireValidEndpointUrl } from "./endpoint-input.ts";
@@ -29,7 +25,7 @@ export interface EndpointCommandContext
   readonly installationId: string | null;
   readonly keyring: EncryptionKeyring;
   readonly outbox: EventOutbox;
-  readonly render: EventSubjectRenderFunction;
+  readonly render: EventSubjectRenderer;
 }
 
 /**
@@ -37,7 +33,7 @@ export interface EndpointCommandContext
  * of the URL's host name. The field is required, so that callers cannot forget to look up the addresses
  * before the transaction of the command.
  */
-export type EndpointUrlCommandContext = EndpointCommandContext &
+export type EndpointCommandContextWithUrlFaults = EndpointCommandContext &
   Pick<EndpointInputCheckOptions, "resolvedFaults">;
 
 /**
@@ -82,11 +78,11 @@ export async function lockEndpoint(
     .forNoKeyUpdate()
     .executeTakeFirst();
   if (found === undefined) throw createFailure("webhook_endpoint_not_found");
-  return loadWebhookEndpoint(transaction, found.id, context.now);
+  return findWebhookEndpointOrThrow(transaction, found.id, context.now);
 }
 
 /** Reads an endpoint by its id. Throws if the endpoint does not exist. */
-export async function loadWebhookEndpoint(
+export async function findWebhookEndpointOrThrow(
   transaction: Transaction,
   id: string,
   now: Date,
@@ -96,7 +92,7 @@ export async function loadWebhookEndpoint(
   return endpoint;
 }
 
-export interface EndpointPatch {
+export interface EndpointColumnUpdate {
   readonly url?: string;
   readonly urlNormalized?: string;
   readonly description?: string | null;
@@ -115,7 +111,7 @@ export interface EndpointPatch {
 export async function saveEndpointPatch(
   transaction: Transaction,
   { id, version }: WebhookEndpoint,
-  { patch, now }: { patch: EndpointPatch; now: Date },
+  { patch, now }: { patch: EndpointColumnUpdate; now: Date },
 ): Promise<void> {
   const { metadata, fieldFilters, ...rest } = patch;
   await transaction
@@ -177,7 +173,7 @@ export function requireLoopbackUrlOnlyInTestMode(
  * installation has the maximum number of endpoints. If an existing endpoint gets another URL, `except` is the
  * id of this endpoint.
  */
-export async function requireUnusedUrlAndEndpointLimit(
+export async function requireUniqueUrlWithinEndpointLimit(
   transaction: Transaction,
   installation: LockedInstallation,
   { url, except }: { readonly url: string; readonly except?: string },
@@ -218,6 +214,6 @@ function conflictOf(
     reason = null,
     data = {},
   }: { readonly reason?: string | null; readonly data?: Readonly<Record<string, unknown>> },
-): FailureConflictDetail {
+): ConflictErrorDetails {
   return { resource: "installation", id, currentStatus: status, currentVersion: version, reason, data };
 }

@@ -7,9 +7,9 @@ import {
   createFailure,
   type Failure,
   type FailureCode,
-  type FailureConflictDetail,
+  type ConflictErrorDetails,
 } from "#foundation/failure.ts";
-import type { DatabaseReader } from "#database/transaction.ts";
+import type { DatabaseOrTransaction } from "#database/transaction.ts";
 import { formatUtcTimeSql } from "#database/sql-fragments.ts";
 import type { DeliveryOrderMode } from "#webhooks/delivery-order.ts";
 import type { StoredChangedFieldsFilters } from "./field-filters.ts";
@@ -140,7 +140,7 @@ export function createEndpointConflictFailure(
 function conflictOf(
   { id, status, version }: Conflicting,
   { reason = null, data = {} }: { reason?: string | null; data?: EndpointConflictFailureOptions["data"] },
-): FailureConflictDetail {
+): ConflictErrorDetails {
   return { resource: "webhook_endpoint", id, currentStatus: status, currentVersion: version, reason, data };
 }
 
@@ -164,7 +164,7 @@ const dayMs = 86_400_000;
  * the success rate of the last 24 hours. Deleted endpoints are left out.
  */
 export async function findEndpoints(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   ids: readonly string[],
   now: Date,
 ): Promise<Map<string, WebhookEndpoint>> {
@@ -174,7 +174,7 @@ export async function findEndpoints(
 
 /** Finds all webhook endpoints of the given installations, oldest first. */
 export function findInstallationEndpoints(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   installationIds: readonly string[],
   now: Date,
 ): Promise<WebhookEndpoint[]> {
@@ -191,7 +191,7 @@ interface Row extends Omit<WebhookEndpoint, "secrets" | "health">, StoredEndpoin
 }
 
 async function find(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   which: RawBuilder<unknown>,
   now: Date,
 ): Promise<WebhookEndpoint[]> {

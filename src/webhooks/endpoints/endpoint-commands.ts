@@ -8,22 +8,22 @@ import { createFailure } from "#foundation/failure.ts";
 import { allowEndpointDeliveriesInAnyOrder } from "#webhooks/delivery-order.ts";
 import { insertEvents } from "#webhooks/outbox.ts";
 import {
-  type EndpointPatch,
+  type EndpointColumnUpdate,
   type EndpointIdAndExpectedVersion,
   type EndpointCommandContext,
-  type EndpointUrlCommandContext,
+  type EndpointCommandContextWithUrlFaults,
   lockEndpoint,
   lockInstallation,
   buildSqlQueryForEndpointOfCaller,
-  loadWebhookEndpoint,
+  findWebhookEndpointOrThrow,
   requireInstallationNotUninstalled,
-  requireUnusedUrlAndEndpointLimit,
+  requireUniqueUrlWithinEndpointLimit,
   requireLoopbackUrlOnlyInTestMode,
   saveEndpointPatch,
 } from "./change-endpoint.ts";
 import { type EndpointInputFields, requireValidEndpointFields } from "./endpoint-input.ts";
 import { toStoredChangedFieldsFilters } from "./field-filters.ts";
-import { type EndpointWithSecret, insertWebhookSecret } from "./endpoint-secrets.ts";
+import { type EndpointWithNewSecret, insertWebhookSecret } from "./endpoint-secrets.ts";
 import {
   createEndpointConflictFailure,
   requireExpectedEndpointVersion,
@@ -44,17 +44,17 @@ export interface CreateEndpointInput extends EndpointInputFields {
  */
 export async function createEndpoint(
   transaction: Transaction,
-  context: EndpointUrlCommandContext,
+  context: EndpointCommandContextWithUrlFaults,
   input: CreateEndpointInput,
-): Promise<EndpointWithSecret> {
+): Promise<EndpointWithNewSecret> {
   requireValidEndpointFields(input, context);
   const installation = await lockInstallation(transaction, context, input.installationId);
   requireLoopbackUrlOnlyInTestMode(input.url, context, installation);
   requireInstallationNotUninstalled(installation);
-  await requireUnusedUrlAndEndpointLimit(transaction, installation, { url: input.url });
+  await requireUniqueUrlWithinEndpointLimit(transaction, installation, { url: input.url });
   const id = await insertEndpoint(transaction, context, input);
   const secret = await insertWebhookSecret(transaction, context, { endpointId: id, version: 1 });
-  const endpoint = await loadWebhookEndpoint(transaction, id, context.now);
+  const endpoint = await findWebhookEndpointOrThrow(transaction, id, context.now);
   if (endpoint.status === "enabled") await queuePing(transaction, context, endpoint);
   return { endpoint, secret };
 }
@@ -106,7 +106,7 @@ interface EndpointUpdateInput extends EndpointIdAndExpectedVersion, EndpointInpu
 
 export async function updateEndpoint(
   transaction: Transaction,
-  context: EndpointUrlCommandContext,
+  context: EndpointCommandContextWithUrlFaults,
   input: EndpointUpdateInput,
 ): Promise<WebhookEndpoint> {
   requireValidEndpointFields(input, context);
@@ -121,7 +121,7 @@ export async function updateEndpoint(
   await saveEndpointPatch(transaction, before, { patch, now: context.now });
   if (patch.deliveryOrder === "any")
     await allowEndpointDeliveriesInAnyOrder(transaction, before.id, context.now);
-  return loadWebhookEndpoint(transaction, before.id, context.now);
+  return findWebhookEndpointOrThrow(transaction, before.id, context.now);
 }
 
 /**
@@ -138,7 +138,7 @@ async function lockEndpointForNewUrl(
   const installation = await lockInstallation(transaction, context, found.installationId);
   const endpoint = await lockEndpoint(transaction, context, endpointId);
   requireLoopbackUrlOnlyInTestMode(url, context, installation);
-  await requireUnusedUrlAndEndpointLimit(transaction, installation, { url, except: endpoint.id });
+  await requireUniqueUrlWithinEndpointLimit(transaction, installation, { url, except: endpoint.id });
   return endpoint;
 }
 
@@ -148,9 +148,9 @@ async function lockEndpointForNewUrl(
  * for the URL, the event types, the payload mode or the delivery order, the endpoint's value stays
  * unchanged.
  */
-function toEndpointPatch(before: WebhookEndpoint, input: EndpointUpdateInput): EndpointPatch {
+function toEndpointPatch(before: WebhookEndpoint, input: EndpointUpdateInput): EndpointColumnUpdate {
   const { url, description, eventTypes, payloadMode, maxPerSecond, metadata } = input;
-  const wanted: EndpointPatch = {
+  const wanted: EndpointColumnUpdate = {
     ...(typeof url === "string" ? { url } : {}),
     ...(description === undefined ? {} : { description }),
     ...(eventTypes === undefined || eventTypes === null ? {} : { eventTypes: [...eventTypes] }),
@@ -159,7 +159,7 @@ function toEndpointPatch(before: WebhookEndpoint, input: EndpointUpdateInput): E
     ...(metadata === undefined ? {} : { metadata: { ...metadata } }),
     ...toWantedOptions(input),
   };
-  const changed: EndpointPatch = Object.fromEntries(
+  const changed: EndpointColumnUpdate = Object.fromEntries(
     Object.entries(wanted).filter(([name, value]) => !isSame(value, before[name as keyof typeof before])),
   );
   return changed.url === undefined
@@ -167,7 +167,7 @@ function toEndpointPatch(before: WebhookEndpoint, input: EndpointUpdateInput): E
     : { ...changed, urlNormalized: normalizeEndpointUrl(changed.url) };
 }
 
-const toWantedOptions = ({ fieldFilters, deliveryOrder }: EndpointUpdateInput): EndpointPatch => ({
+const toWantedOptions = ({ fieldFilters, deliveryOrder }: EndpointUpdateInput): EndpointColumnUpdate => ({
   ...(fieldFilters === undefined ? {} : { fieldFilters: toStoredChangedFieldsFilters(fieldFilters) }),
   ...(deliveryOrder === undefined || deliveryOrder === null ? {} : { deliveryOrder }),
 });
@@ -217,7 +217,7 @@ export async function enableEndpoint(
     })
     .where("endpointId", "=", before.id)
     .execute();
-  const endpoint = await loadWebhookEndpoint(transaction, before.id, now);
+  const endpoint = await findWebhookEndpointOrThrow(transaction, before.id, now);
   await queuePing(transaction, context, endpoint);
   return endpoint;
 }
@@ -246,7 +246,7 @@ export async function disableEndpoint(
     .where("endpointId", "=", before.id)
     .where("status", "=", "pending")
     .execute();
-  return loadWebhookEndpoint(transaction, before.id, now);
+  return findWebhookEndpointOrThrow(transaction, before.id, now);
 }
 
 /** Deletes the endpoint and its secrets permanently. Cancels all unfinished deliveries. */

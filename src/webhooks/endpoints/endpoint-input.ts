@@ -8,7 +8,7 @@ import type { DeliveryOrderMode } from "#webhooks/delivery-order.ts";
 import { findMostSimilarTexts } from "#foundation/nearest.ts";
 import { findEndpointUrlFaults, type EndpointUrlCheckOptions } from "#webhooks/endpoint-url.ts";
 import { eventTypes } from "#webhooks/event-types.ts";
-import { type ChangedFieldsFilter, getErrorsOfChangedFieldsFilters } from "./field-filters.ts";
+import { type EventChangedFieldsFilter, getErrorsOfChangedFieldsFilters } from "./field-filters.ts";
 
 export const endpointInputLimits = {
   eventTypesMax: 100,
@@ -25,7 +25,7 @@ export interface EndpointInputFields {
   readonly description?: string | null | undefined;
   readonly maxPerSecond?: number | null | undefined;
   readonly metadata?: Readonly<Record<string, string>> | null | undefined;
-  readonly fieldFilters?: readonly ChangedFieldsFilter[] | null | undefined;
+  readonly fieldFilters?: readonly EventChangedFieldsFilter[] | null | undefined;
   readonly deliveryOrder?: DeliveryOrderMode | null | undefined;
 }
 

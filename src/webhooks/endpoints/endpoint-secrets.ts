@@ -6,13 +6,16 @@
 import { type RawBuilder, sql } from "kysely";
 import type { EncryptionKeyring } from "#foundation/encryption.ts";
 import { createId } from "#foundation/ids.ts";
-import type { DatabaseReader, Transaction } from "#database/transaction.ts";
+import type { DatabaseOrTransaction, Transaction } from "#database/transaction.ts";
 import {
   createWebhookSecret,
   getWebhookSecretEncryptionContext,
   createWebhookSecretHint,
 } from "#webhooks/signatures.ts";
-import type { SignatureFixtureEndpoint, EndpointWithDecryptedSecrets } from "#webhooks/signature-fixture.ts";
+import type {
+  WebhookSignatureFixtureEndpoint,
+  EndpointWithDecryptedSecrets,
+} from "#webhooks/signature-fixture.ts";
 import {
   getPreviousValuesOfChangedEndpointFields,
   requireExpectedEndpointVersion,
@@ -22,7 +25,7 @@ import {
   type EndpointIdAndExpectedVersion,
   type EndpointCommandContext,
   lockEndpoint,
-  loadWebhookEndpoint,
+  findWebhookEndpointOrThrow,
   saveEndpointPatch,
 } from "./change-endpoint.ts";
 
@@ -35,7 +38,7 @@ export interface NewWebhookSecret {
   readonly value: string;
 }
 
-export interface EndpointWithSecret {
+export interface EndpointWithNewSecret {
   readonly endpoint: WebhookEndpoint;
   readonly secret: NewWebhookSecret;
 }
@@ -71,7 +74,7 @@ export async function rotateWebhookSecret(
   transaction: Transaction,
   context: EndpointCommandContext,
   input: EndpointIdAndExpectedVersion & { readonly overlapHours?: number | null | undefined },
-): Promise<EndpointWithSecret> {
+): Promise<EndpointWithNewSecret> {
   const before = await lockEndpoint(transaction, context, input.endpointId);
   requireExpectedEndpointVersion(before, input.expectedVersion);
   const { now } = context;
@@ -90,7 +93,7 @@ export async function rotateWebhookSecret(
     version: current.version + 1,
   });
   await saveEndpointPatch(transaction, before, { patch: {}, now });
-  const endpoint = await loadWebhookEndpoint(transaction, before.id, now);
+  const endpoint = await findWebhookEndpointOrThrow(transaction, before.id, now);
   const { id, installationId } = endpoint;
   context.outbox.append({
     type: "webhook_endpoint.secret_rotated",
@@ -113,7 +116,7 @@ interface SealedRow {
 
 /** A webhook endpoint with its signing secrets, encrypted as in the database. */
 export interface EndpointWithEncryptedSecrets {
-  readonly endpoint: SignatureFixtureEndpoint;
+  readonly endpoint: WebhookSignatureFixtureEndpoint;
   readonly secrets: readonly SealedRow[];
 }
 
@@ -122,11 +125,11 @@ export interface EndpointWithEncryptedSecrets {
  * result includes disabled endpoints and excludes deleted endpoints.
  */
 export async function findEndpointsWithEncryptedSecrets(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   endpointIds: readonly string[],
   now: Date,
 ): Promise<Map<string, EndpointWithEncryptedSecrets>> {
-  const { rows } = await sql<SignatureFixtureEndpoint & Pick<EndpointWithEncryptedSecrets, "secrets">>`
+  const { rows } = await sql<WebhookSignatureFixtureEndpoint & Pick<EndpointWithEncryptedSecrets, "secrets">>`
     select w.id, w.version, w.merchant_id, m.mode, ${sealedSecrets(now)} as secrets
     from webhook_endpoint w join merchant m on m.id = w.merchant_id
     where w.id = any(${endpointIds}::text[]) and w.status <> 'deleted'`.execute(reader);

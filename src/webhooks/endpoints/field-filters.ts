@@ -14,7 +14,7 @@ import type { FailureDetail } from "#foundation/failure.ts";
 import { eventTypeNames, listEventObjectFields } from "#webhooks/event-catalogue.ts";
 import type { EventType } from "#webhooks/event-types.ts";
 
-export interface ChangedFieldsFilter {
+export interface EventChangedFieldsFilter {
   readonly eventType: string;
   readonly fields: readonly string[];
 }
@@ -26,7 +26,7 @@ export const filteredTypesMax = 100;
 const filteredFieldsMax = 50;
 
 export function getErrorsOfChangedFieldsFilters(
-  filters: readonly ChangedFieldsFilter[] | null | undefined,
+  filters: readonly EventChangedFieldsFilter[] | null | undefined,
 ): FailureDetail[] {
   if (filters === null || filters === undefined) return [];
   const types = filters.map(({ eventType }) => eventType);
@@ -37,7 +37,7 @@ export function getErrorsOfChangedFieldsFilters(
   ];
 }
 
-function findFilterFaults({ eventType, fields }: ChangedFieldsFilter, path: string): FailureDetail[] {
+function findFilterFaults({ eventType, fields }: EventChangedFieldsFilter, path: string): FailureDetail[] {
   if (!isEventType(eventType))
     return [
       createDisallowedValueErrorDetail(`${path}/eventType`, eventType, {
@@ -62,7 +62,7 @@ const isEventType = (name: string): name is EventType => (eventTypeNames as read
 
 /** Converts field filters to the form in which they are stored; null if there are no filters. */
 export const toStoredChangedFieldsFilters = (
-  filters: readonly ChangedFieldsFilter[] | null | undefined,
+  filters: readonly EventChangedFieldsFilter[] | null | undefined,
 ): StoredChangedFieldsFilters | null =>
   filters === null || filters === undefined || filters.length === 0
     ? null

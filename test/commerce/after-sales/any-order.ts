@@ -4,7 +4,7 @@
  */
 import fc from "fast-check";
 import type { ReturnRules, PolicyRulesByType } from "#commerce/markets/policy-rules.ts";
-import type { AfterSalesEligibilityFacts } from "#commerce/after-sales/after-sales-option.ts";
+import type { AfterSalesDataOutsideOrder } from "#commerce/after-sales/after-sales-option.ts";
 import type {
   OrderAggregate,
   OrderFulfillment,
@@ -206,7 +206,7 @@ export const anyOrder: fc.Arbitrary<OrderAggregate> = fc
   });
 
 /** After-sales facts at up to three years after the order. */
-export const anyFacts: fc.Arbitrary<AfterSalesEligibilityFacts> = fc.record({
+export const anyFacts: fc.Arbitrary<AfterSalesDataOutsideOrder> = fc.record({
   now: fc
     .oneof(
       fc.integer({ min: 4, max: 20 }),

@@ -3,12 +3,12 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { evaluateAfterSalesEligibility } from "#commerce/after-sales/eligibility.ts";
 import type {
-  AfterSalesEligibilityFacts,
+  AfterSalesDataOutsideOrder,
   AfterSalesOption,
 } from "#commerce/after-sales/after-sales-option.ts";
 import {
-  type PlannedReturn,
-  planReturn,
+  type DecidedReturnToInsert,
+  planReturnRequest,
   type ReturnRequestFields,
 } from "#commerce/after-sales/request-return.ts";
 import { returnReasonsByKind, returnReasons } from "#commerce/after-sales/reasons.ts";
@@ -34,14 +34,14 @@ const anyRequest = fc.constantFrom(...returnKinds).chain((kind) =>
 
 interface Asked {
   readonly order: OrderAggregate;
-  readonly facts: AfterSalesEligibilityFacts;
+  readonly facts: AfterSalesDataOutsideOrder;
   readonly input: ReturnRequestFields;
   readonly option: AfterSalesOption;
 }
 
 function askedOf(
   order: OrderAggregate,
-  facts: AfterSalesEligibilityFacts,
+  facts: AfterSalesDataOutsideOrder,
   { kind, reason, quantity, place }: typeof anyRequest extends fc.Arbitrary<infer R> ? R : never,
 ): Asked {
   const line = order.lines[place % order.lines.length];
@@ -61,9 +61,9 @@ function askedOf(
 }
 
 /** Plans the return: returns the plan, or the codes of the refusal. */
-function attempt({ order, facts, input }: Omit<Asked, "option">): PlannedReturn | readonly string[] {
+function attempt({ order, facts, input }: Omit<Asked, "option">): DecidedReturnToInsert | readonly string[] {
   try {
-    return planReturn(order, { facts, input });
+    return planReturnRequest(order, { facts, input });
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     const { reasons } = (error.parts.conflict?.data ?? {}) as {
@@ -73,7 +73,7 @@ function attempt({ order, facts, input }: Omit<Asked, "option">): PlannedReturn 
   }
 }
 
-const isPlan = (outcome: PlannedReturn | readonly string[]): outcome is PlannedReturn =>
+const isPlan = (outcome: DecidedReturnToInsert | readonly string[]): outcome is DecidedReturnToInsert =>
   !Array.isArray(outcome);
 
 const anyAsked = fc.tuple(anyOrder, anyFacts, anyRequest).map((drawn) => askedOf(...drawn));
@@ -185,7 +185,7 @@ describe("the refund of a return", () => {
         const { order, input } = asked;
         const plan = attempt(asked);
         if (!isPlan(plan)) return;
-        const [{ lineId, quantity }] = plan.lines as [PlannedReturn["lines"][number]];
+        const [{ lineId, quantity }] = plan.lines as [DecidedReturnToInsert["lines"][number]];
         const found = { id: "ret_1", kind: input.kind, reason: input.reason, ...plan };
         const settle = (units: number): ReturnType<typeof calculateReturnSettlement> => {
           const inspected = input.kind === "refund_only" || plan.method === "keep_item" ? 0 : units;

@@ -3,8 +3,11 @@
  * the merchant's fault.
  */
 import { describe, expect, it } from "vitest";
-import { evaluateAfterSalesEligibility, evaluateReturnOption } from "#commerce/after-sales/eligibility.ts";
-import type { AfterSalesEligibilityFacts } from "#commerce/after-sales/after-sales-option.ts";
+import {
+  evaluateAfterSalesEligibility,
+  evaluateOptionForReturnRequest,
+} from "#commerce/after-sales/eligibility.ts";
+import type { AfterSalesDataOutsideOrder } from "#commerce/after-sales/after-sales-option.ts";
 import { isMerchantFaultReason, returnReasonsByKind } from "#commerce/after-sales/reasons.ts";
 import { returnKinds } from "#commerce/orders/order-states.ts";
 import { ask, at, eur, optionOf, shown, soon } from "./paper-answer.ts";
@@ -206,10 +209,18 @@ describe("the kind of goods", () => {
       "damaged_in_transit",
     ]);
     const by = (reason: "unwanted" | "defective") =>
-      evaluateReturnOption(order, factsAt(soon), { lineId: "oln_0", kind: "return_refund", reason });
+      evaluateOptionForReturnRequest(order, factsAt(soon), {
+        lineId: "oln_0",
+        kind: "return_refund",
+        reason,
+      });
     expect([by("unwanted")?.decision, by("defective")?.decision]).toEqual(["denied", "request_required"]);
     expect(
-      evaluateReturnOption(order, factsAt(soon), { lineId: "oln_7", kind: "repair", reason: "defective" }),
+      evaluateOptionForReturnRequest(order, factsAt(soon), {
+        lineId: "oln_7",
+        kind: "repair",
+        reason: "defective",
+      }),
     ).toBeUndefined();
   });
 });
@@ -281,7 +292,7 @@ describe("the merchant's rules", () => {
       }),
     );
     const by = (kind: "return_refund" | "withdrawal", reason: "unwanted" | "defective") => {
-      const option = evaluateReturnOption(order, factsAt(soon), { lineId: "oln_0", kind, reason });
+      const option = evaluateOptionForReturnRequest(order, factsAt(soon), { lineId: "oln_0", kind, reason });
       return [
         option?.estimatedRefund,
         option?.fees.map((fee) => [fee.code, fee.amount, fee.basisPoints, fee.payer]),
@@ -323,7 +334,7 @@ describe("the merchant's rules", () => {
   });
 
   it("allow an exchange only for another variant that is in stock", () => {
-    const exchange = (paper: PaperOrder, facts: Partial<AfterSalesEligibilityFacts>) =>
+    const exchange = (paper: PaperOrder, facts: Partial<AfterSalesDataOutsideOrder>) =>
       shown(optionOf(ask(paper, soon, facts), "exchange"));
     expect(exchange(delivered(at), { siblingsInStock: new Map([["prd_0", ["var_0"]]]) })).toBe(
       "denied 0 exchange_out_of_stock",

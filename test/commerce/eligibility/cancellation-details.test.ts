@@ -10,8 +10,8 @@ import {
 import { groupOrderLinesBySharedPromotion } from "#commerce/orders/cancellation/obstacles.ts";
 import {
   findMostFavorableEligibilityDecision,
-  decideEligibility,
-  calculateEligibilityExpiry,
+  decideEligibilityFromReasons,
+  calculateEligibilityAnswerExpiry,
   removeReasonsWithRepeatedCode,
 } from "#commerce/orders/eligibility-reason.ts";
 import type { OrderFulfillment, OrderPromotion } from "#commerce/orders/order-aggregate.ts";
@@ -328,9 +328,9 @@ describe("a decision", () => {
   const reason = (code: string, blocking: boolean) => ({ code, message: code, blocking, data: {} });
 
   it("is allowed without reasons, requires consent if all reasons can be waived, else is denied", () => {
-    expect(decideEligibility([])).toBe("allowed");
-    expect(decideEligibility([reason("a", false)])).toBe("request_required");
-    expect(decideEligibility([reason("a", false), reason("b", true)])).toBe("denied");
+    expect(decideEligibilityFromReasons([])).toBe("allowed");
+    expect(decideEligibilityFromReasons([reason("a", false)])).toBe("request_required");
+    expect(decideEligibilityFromReasons([reason("a", false), reason("b", true)])).toBe("denied");
   });
 
   it("over several lines is the best of them, and denied for no line", () => {
@@ -347,10 +347,10 @@ describe("a decision", () => {
   it("is valid for 15 minutes, or until the next period begins or ends", () => {
     const now = new Date(placedAt);
     const at = now.getTime();
-    expect(calculateEligibilityExpiry(now, [])).toBe(later(placedAt, 15 * minute).toISOString());
-    expect(calculateEligibilityExpiry(now, [at - 1, at, at + 16 * minute])).toBe(
+    expect(calculateEligibilityAnswerExpiry(now, [])).toBe(later(placedAt, 15 * minute).toISOString());
+    expect(calculateEligibilityAnswerExpiry(now, [at - 1, at, at + 16 * minute])).toBe(
       later(placedAt, 15 * minute).toISOString(),
     );
-    expect(calculateEligibilityExpiry(now, [at + 2, at + 1])).toBe(later(placedAt, 1).toISOString());
+    expect(calculateEligibilityAnswerExpiry(now, [at + 2, at + 1])).toBe(later(placedAt, 1).toISOString());
   });
 });

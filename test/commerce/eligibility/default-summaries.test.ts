@@ -1,12 +1,12 @@
 /** The default summary of a policy describes exactly its rules, if the merchant wrote no summary. */
 import { describe, expect, it } from "vitest";
 import { defaultPolicyRules, type PolicyRulesByType } from "#commerce/markets/policy-rules.ts";
-import { createDefaultPolicySummary } from "#commerce/eligibility-texts/eligibility-catalogue.ts";
+import { generatePolicySummaryFromRules } from "#commerce/eligibility-texts/eligibility-catalogue.ts";
 
 const said = <Type extends keyof PolicyRulesByType>(
   type: Type,
   rules: Partial<PolicyRulesByType[Type]>,
-): string => createDefaultPolicySummary(type, Object.assign({}, defaultPolicyRules[type], rules), "en");
+): string => generatePolicySummaryFromRules(type, Object.assign({}, defaultPolicyRules[type], rules), "en");
 
 describe("a policy without a summary", () => {
   it.each([

@@ -9,8 +9,8 @@ import {
   type TranslatedAfterSalesEligibility,
 } from "#commerce/after-sales/translate-eligibility.ts";
 import {
-  chooseEligibilityLanguage,
-  createDefaultPolicySummary,
+  chooseEligibilityTextLanguage,
+  generatePolicySummaryFromRules,
   type EligibilityLanguage,
   eligibilityLanguages,
   getEligibilityTexts,
@@ -98,7 +98,7 @@ describe("the catalogue", () => {
     [["fr"], "en"],
     [[], "en"],
   ] as const)("answers %o in %s", (locales, language) => {
-    expect(chooseEligibilityLanguage(locales)).toBe(language);
+    expect(chooseEligibilityTextLanguage(locales)).toBe(language);
   });
 
   const rules: {
@@ -126,7 +126,7 @@ describe("the catalogue", () => {
   it.each(policyTypes)("describes each rule of a %s policy, with its numbers, in each language", (type) => {
     const texts = eligibilityLanguages.map((language) =>
       rules[type].map((own) =>
-        createDefaultPolicySummary(type, Object.assign({}, defaultPolicyRules[type], own), language),
+        generatePolicySummaryFromRules(type, Object.assign({}, defaultPolicyRules[type], own), language),
       ),
     );
     const numbers = (list: readonly string[]) => list.map((text) => new Set(text.match(/\d+/g)));
@@ -183,7 +183,7 @@ describe("the language", () => {
   it("describes the rules of a policy whose merchant wrote no summary in the language", () => {
     const { policy } = cancellation(withSummaries(order, { de: "Eigene" }), ["en"]);
     expect(policy.summary).toBe(
-      createDefaultPolicySummary("cancellation", defaultPolicyRules.cancellation, "en"),
+      generatePolicySummaryFromRules("cancellation", defaultPolicyRules.cancellation, "en"),
     );
   });
 

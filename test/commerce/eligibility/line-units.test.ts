@@ -7,8 +7,8 @@ import {
   explainWhyNoUnitsAreReturnable,
   countUnitsRefundedOrAcceptedForRefund,
   countReturnableUnits,
-  countUndeliveredUnits,
-  countWithdrawableUnsentUnits,
+  countShippedUndeliveredUnits,
+  countWithdrawableUnsentIntangibleUnits,
 } from "#commerce/after-sales/obstacles.ts";
 import type { OrderLine, OrderReturn } from "#commerce/orders/order-aggregate.ts";
 import { returnKinds, returnStatuses } from "#commerce/orders/order-states.ts";
@@ -86,9 +86,9 @@ describe("the units that are not shipped and can be withdrawn from", () => {
   } as const;
 
   it("are those that are not requested already", () => {
-    expect(count(countWithdrawableUnsentUnits, service)).toBe(3);
-    expect(count(countWithdrawableUnsentUnits, service, asked)).toBe(1);
-    expect(count(countWithdrawableUnsentUnits, service, asked, asked)).toBe(0);
+    expect(count(countWithdrawableUnsentIntangibleUnits, service)).toBe(3);
+    expect(count(countWithdrawableUnsentIntangibleUnits, service, asked)).toBe(1);
+    expect(count(countWithdrawableUnsentIntangibleUnits, service, asked, asked)).toBe(0);
   });
 
   it.each([
@@ -97,7 +97,7 @@ describe("the units that are not shipped and can be withdrawn from", () => {
     ["something that was settled", { ...asked, status: "closed" }],
     ["another line", { ...asked, lines: [units(2, 0, "oln_1")] }],
   ] as const)("are not reduced by a case of %s", (_what, found) => {
-    expect(count(countWithdrawableUnsentUnits, service, found)).toBe(3);
+    expect(count(countWithdrawableUnsentIntangibleUnits, service, found)).toBe(3);
   });
 });
 
@@ -110,16 +110,16 @@ describe("the shipped units that never arrived", () => {
   } as const;
 
   it("are neither delivered nor reported nor refunded", () => {
-    expect(count(countUndeliveredUnits, lost)).toBe(3);
-    expect(count(countUndeliveredUnits, { ...lost, refunded: 3 })).toBe(2);
-    expect(count(countUndeliveredUnits, { ...lost, refunded: 9 })).toBe(0);
-    expect(count(countUndeliveredUnits, lost, { ...reported, reason: "defective" })).toBe(3);
+    expect(count(countShippedUndeliveredUnits, lost)).toBe(3);
+    expect(count(countShippedUndeliveredUnits, { ...lost, refunded: 3 })).toBe(2);
+    expect(count(countShippedUndeliveredUnits, { ...lost, refunded: 9 })).toBe(0);
+    expect(count(countShippedUndeliveredUnits, lost, { ...reported, reason: "defective" })).toBe(3);
   });
 
   it.each(
     returnStatuses.map((status) => [status, status === "declined" || status === "canceled" ? 3 : 1] as const),
   )("are reported by a case that is %s: %i", (status, expected) => {
-    expect(count(countUndeliveredUnits, lost, { ...reported, status })).toBe(expected);
+    expect(count(countShippedUndeliveredUnits, lost, { ...reported, status })).toBe(expected);
   });
 });
 

@@ -7,7 +7,7 @@ import {
   type AfterSalesEligibility,
 } from "#commerce/after-sales/eligibility.ts";
 import type {
-  AfterSalesEligibilityFacts,
+  AfterSalesDataOutsideOrder,
   AfterSalesOption,
 } from "#commerce/after-sales/after-sales-option.ts";
 import type { ReturnKind } from "#commerce/orders/order-states.ts";
@@ -20,7 +20,7 @@ export const eur = (amountMinor: number): unknown => ({ amountMinor, currency: "
 export const ask = (
   paper: PaperOrder,
   now = soon,
-  facts: Partial<AfterSalesEligibilityFacts> = {},
+  facts: Partial<AfterSalesDataOutsideOrder> = {},
 ): AfterSalesEligibility => evaluateAfterSalesEligibility(paperOrder(paper), factsAt(now, facts));
 
 export function optionOf({ lines }: AfterSalesEligibility, kind: ReturnKind): AfterSalesOption {

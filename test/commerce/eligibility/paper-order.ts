@@ -2,7 +2,7 @@
  * In-memory orders for eligibility tests without a database. By default: two lines, paid, placed at noon in
  * Berlin.
  */
-import type { AfterSalesEligibilityFacts } from "#commerce/after-sales/after-sales-option.ts";
+import type { AfterSalesDataOutsideOrder } from "#commerce/after-sales/after-sales-option.ts";
 import { defaultPolicyRules, type PolicyRulesByType } from "#commerce/markets/policy-rules.ts";
 import { policyTypes } from "#commerce/markets/change-policy.ts";
 import type {
@@ -278,8 +278,8 @@ export function delivered(at: string, rest: PaperOrder = {}): PaperOrder {
 
 export function factsAt(
   now: string,
-  facts: Partial<AfterSalesEligibilityFacts> = {},
-): AfterSalesEligibilityFacts {
+  facts: Partial<AfterSalesDataOutsideOrder> = {},
+): AfterSalesDataOutsideOrder {
   return { now: new Date(now), siblingsInStock: new Map(), returnsOfBuyer: 0, changeTimes: [], ...facts };
 }
 

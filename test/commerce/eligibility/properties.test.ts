@@ -5,12 +5,15 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import "#test/support/properties.ts";
-import { evaluateAfterSalesEligibility, evaluateReturnOption } from "#commerce/after-sales/eligibility.ts";
+import {
+  evaluateAfterSalesEligibility,
+  evaluateOptionForReturnRequest,
+} from "#commerce/after-sales/eligibility.ts";
 import { returnReasonsByKind } from "#commerce/after-sales/reasons.ts";
 import { evaluateCancellationEligibility } from "#commerce/orders/cancellation/eligibility.ts";
 import {
   findMostFavorableEligibilityDecision,
-  decideEligibility,
+  decideEligibilityFromReasons,
 } from "#commerce/orders/eligibility-reason.ts";
 import type { OrderAggregate, OrderLine } from "#commerce/orders/order-aggregate.ts";
 import { factsAt, paperOrder, placedAt } from "./paper-order.ts";
@@ -160,7 +163,7 @@ describe("a cancellation answer", () => {
         expect(answer.refund === null).toBe(answer.decision === "denied");
         for (const [index, { decision, reasons, cancelableQuantity }] of answer.lines.entries()) {
           const { ordered = 0, canceled = 0, shipped = 0 } = one.lines[index] ?? {};
-          expect(decision).toBe(decideEligibility(reasons));
+          expect(decision).toBe(decideEligibilityFromReasons(reasons));
           expect(cancelableQuantity).toBe(decision === "denied" ? 0 : ordered - canceled - shipped);
         }
         expect(answer.refund?.estimated.amountMinor ?? 0).toBeLessThanOrEqual(one.totalMinor);
@@ -189,7 +192,7 @@ describe("an after-sales answer", () => {
             allowedReasonCodes,
           } of options) {
             expect([decision, eligibleQuantity > 0]).toEqual([
-              decideEligibility(reasons),
+              decideEligibilityFromReasons(reasons),
               decision !== "denied",
             ]);
             expect(eligibleQuantity).toBeLessThanOrEqual(shipped);
@@ -199,7 +202,7 @@ describe("an after-sales answer", () => {
               totalMinor + (one.shippingMinor ?? 0),
             );
             for (const reason of returnReasonsByKind[kind]) {
-              const single = evaluateReturnOption(one, facts, { lineId, kind, reason });
+              const single = evaluateOptionForReturnRequest(one, facts, { lineId, kind, reason });
               expect([single?.kind, reason, single?.decision !== "denied"]).toEqual([
                 kind,
                 reason,

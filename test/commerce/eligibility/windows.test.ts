@@ -5,13 +5,13 @@
 import { describe, expect, it } from "vitest";
 import {
   getAfterSalesWindowBoundaryTimes,
-  calculateAfterSalesWindows,
+  calculateAfterSalesTimeWindows,
 } from "#commerce/after-sales/after-sales-option.ts";
 import {
   calculateOrderLineArrival,
   getOrderLineDeliveryTime,
   isTimeWindowOver,
-  calculateOrderLineLossTime,
+  calculateParcelLossTimeOfLine,
   getTimeWindowBoundaries,
   calculateTimeWindowFromArrival,
   calculateWithdrawalWindow,
@@ -132,7 +132,7 @@ describe("a loss", () => {
     ["delivered", null],
     ["canceled", null],
   ] as const)("of a parcel that is %s counts from %s", (status, expected) => {
-    expect(calculateOrderLineLossTime(sent({ status, shippedAt: at, updatedAt: after(5) }), line)).toBe(
+    expect(calculateParcelLossTimeOfLine(sent({ status, shippedAt: at, updatedAt: after(5) }), line)).toBe(
       expected,
     );
   });
@@ -143,13 +143,13 @@ describe("a loss", () => {
       shippedAt: at,
       estimatedDeliveryAt: after(days),
     });
-    expect(calculateOrderLineLossTime(sent(parcel(2)), line)).toBe(after(9));
-    expect(calculateOrderLineLossTime(sent(parcel(3), parcel(2)), line)).toBe(after(10));
+    expect(calculateParcelLossTimeOfLine(sent(parcel(2)), line)).toBe(after(9));
+    expect(calculateParcelLossTimeOfLine(sent(parcel(3), parcel(2)), line)).toBe(after(10));
   });
 
   it("does not exist for units that were never shipped", () => {
     for (const status of ["pending", "packing", "failed"] as const)
-      expect(calculateOrderLineLossTime(sent({ status, updatedAt: after(5) }), line)).toBeNull();
+      expect(calculateParcelLossTimeOfLine(sent({ status, updatedAt: after(5) }), line)).toBeNull();
   });
 });
 
@@ -219,11 +219,11 @@ describe("the right of withdrawal", () => {
 });
 
 describe("all periods of a line", () => {
-  const windows = (paper: PaperOrder): ReturnType<typeof calculateAfterSalesWindows> => {
+  const windows = (paper: PaperOrder): ReturnType<typeof calculateAfterSalesTimeWindows> => {
     const order = paperOrder(delivered(at, { lines: [{}], ...paper }));
     const [first] = order.lines;
     if (first === undefined) throw new Error("There is a line.");
-    return calculateAfterSalesWindows(order, first);
+    return calculateAfterSalesTimeWindows(order, first);
   };
   const ends = (days: number): unknown => ({
     endsAt: calculateTimeWindowFromArrival(paperOrder(), { startsAt: at, at, clock: "delivered" }, { days })

@@ -3,7 +3,7 @@ import { gunzipSync } from "node:zlib";
 import { queueExportJob, type ExportJobRow, findExportJob } from "#commerce/exports/export-jobs.ts";
 import type { ExportKind } from "#commerce/exports/export-kinds.ts";
 import { runInTransaction } from "#database/transaction.ts";
-import { createInProcessEvents } from "#foundation/events.ts";
+import { createInProcessEventEmitter } from "#foundation/events.ts";
 import type { World } from "#test/support/world.ts";
 
 /** Creates an export of the first merchant, or of the given one. */
@@ -15,7 +15,7 @@ export function makeExport(
     ...period
   }: { kind?: ExportKind; merchantId?: string; from?: Date; to?: Date } = {},
 ): Promise<ExportJobRow> {
-  const context = { merchantId, now: world.clock.now(), events: createInProcessEvents() };
+  const context = { merchantId, now: world.clock.now(), events: createInProcessEventEmitter() };
   return runInTransaction(world.database.db, (transaction) =>
     queueExportJob(transaction, context, { kind, format: "ndjson", ...period }),
   );

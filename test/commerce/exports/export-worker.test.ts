@@ -7,9 +7,9 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { cancelExportJob, deleteExpiredExportJobs } from "#commerce/exports/export-jobs.ts";
 import { type ExportKind, exportSources, listExportColumns } from "#commerce/exports/export-kinds.ts";
 import { createExportWorker, type ExportWorker } from "#commerce/exports/export-worker.ts";
-import { claimExportJob, exportLeaseMs, writeNextExportChunk } from "#commerce/exports/write-export.ts";
+import { claimDueExportJob, exportLeaseMs, writeNextExportChunk } from "#commerce/exports/write-export.ts";
 import { runInTransaction } from "#database/transaction.ts";
-import { createInProcessEvents } from "#foundation/events.ts";
+import { createInProcessEventEmitter } from "#foundation/events.ts";
 import { createLog } from "#foundation/log.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import { makeExport, readExport, readStoredRows } from "./export-calls.ts";
@@ -86,7 +86,7 @@ describe.each(["pglite", "postgres"] as const)("an export on %s", (engine) => {
     const { db } = world().database;
     const orders = await idsOf("sales_order");
     // The first worker stores two chunks and then stops without releasing the job.
-    const claimed = await claimExportJob(db, world().clock.now());
+    const claimed = await claimDueExportJob(db, world().clock.now());
     const first = claimed && (await writeNextExportChunk(services(), claimed));
     const second = first && (await writeNextExportChunk(services(), first));
     expect(second).toMatchObject({ id, exportedRows: 6, status: "running" });
@@ -105,7 +105,7 @@ describe.each(["pglite", "postgres"] as const)("an export on %s", (engine) => {
 
   it("stores a chunk once if two workers write the same one at the same time", async () => {
     const { id } = await makeExport(world());
-    const claimed = await claimExportJob(world().database.db, world().clock.now());
+    const claimed = await claimDueExportJob(world().database.db, world().clock.now());
     if (claimed === undefined) throw new Error("The export is not due.");
     const outcomes = await Promise.all([1, 2].map(() => writeNextExportChunk(services(), claimed)));
     expect(outcomes.filter((outcome) => outcome !== undefined)).toHaveLength(1);
@@ -136,9 +136,13 @@ describe.each(["pglite", "postgres"] as const)("an export on %s", (engine) => {
   it("stores no further rows after its cancellation", async () => {
     const { id } = await makeExport(world());
     const { db } = world().database;
-    const claimed = await claimExportJob(db, world().clock.now());
+    const claimed = await claimDueExportJob(db, world().clock.now());
     const job = claimed && (await writeNextExportChunk(services(), claimed));
-    const context = { merchantId: merchantId(), now: world().clock.now(), events: createInProcessEvents() };
+    const context = {
+      merchantId: merchantId(),
+      now: world().clock.now(),
+      events: createInProcessEventEmitter(),
+    };
     await runInTransaction(db, (transaction) => cancelExportJob(transaction, context, id));
     expect(job && (await writeNextExportChunk(services(), job))).toBeUndefined();
     expect(await readStoredRows(world(), id)).toEqual({ rows: [], chunks: [] });

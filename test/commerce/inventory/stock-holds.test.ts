@@ -6,11 +6,11 @@ import fc from "fast-check";
 import { sql } from "kysely";
 import { beforeAll, describe, expect, it } from "vitest";
 import {
-  allocateReservedStockToOrder,
+  takeReservedUnitsFromStock,
   releaseStockOfOrder,
   reserveStockForOrder,
   restockReturnedUnits,
-  assignHeldStockToOrder,
+  convertHoldsToOrderStock,
 } from "#commerce/inventory/order-stock.ts";
 import { replaceStockHolds, releaseStockHolds, setStockHoldExpiry } from "#commerce/inventory/stock-holds.ts";
 import type { VariantQuantity } from "#commerce/inventory/stock-levels.ts";
@@ -209,7 +209,7 @@ describeOnBoth("the stock", (open) => {
     const sessionId = await held(variantId, 5, null);
     const sold = await world.run(
       (transaction, context, note: string) =>
-        assignHeldStockToOrder(transaction, context, { sessionId, note }),
+        convertHoldsToOrderStock(transaction, context, { sessionId, note }),
       "N-1",
     );
     expect([...sold]).toEqual([[variantId, 3]]);
@@ -217,7 +217,7 @@ describeOnBoth("the stock", (open) => {
     const allocate = () =>
       world.run(
         (transaction, context, quantity: number) =>
-          allocateReservedStockToOrder(transaction, context, [{ variantId, quantity }], "N-1"),
+          takeReservedUnitsFromStock(transaction, context, [{ variantId, quantity }], "N-1"),
         2,
       );
     expect(await allocate()).toEqual([{ variantId, wanted: 2, available: 0 }]);
@@ -240,7 +240,7 @@ describeOnBoth("the stock", (open) => {
     const sessionId = await held(variantId, 5, null);
     await world.run(
       (transaction, context, note: string) =>
-        assignHeldStockToOrder(transaction, context, { sessionId, note }),
+        convertHoldsToOrderStock(transaction, context, { sessionId, note }),
       "N-2",
     );
     await world.run(
@@ -275,13 +275,13 @@ describeOnBoth("the stock", (open) => {
     await world.db.deleteFrom("variant").where("id", "=", variantId).execute();
     const sold = await world.run(
       (transaction, context, note: string) =>
-        assignHeldStockToOrder(transaction, context, { sessionId, note }),
+        convertHoldsToOrderStock(transaction, context, { sessionId, note }),
       "N-3",
     );
     expect([...sold]).toEqual([]);
     await world.run(
       async (transaction, context, line: VariantQuantity) => {
-        expect(await allocateReservedStockToOrder(transaction, context, [line], "N-3")).toEqual([]);
+        expect(await takeReservedUnitsFromStock(transaction, context, [line], "N-3")).toEqual([]);
         await releaseStockOfOrder(transaction, context, [{ variantId, waiting: 1, allocated: 1 }], "N-3");
         await restockReturnedUnits(transaction, context, [line], "N-3");
       },
@@ -352,7 +352,7 @@ const acts: Readonly<Record<"hold" | "release" | "sell" | "cancel" | "allocate" 
       .where("sessionId", "=", sessionId)
       .executeTakeFirst();
     const allocated =
-      (await assignHeldStockToOrder(transaction, context, { sessionId, note: "s" })).get(variantId) ?? 0;
+      (await convertHoldsToOrderStock(transaction, context, { sessionId, note: "s" })).get(variantId) ?? 0;
     order.allocated += allocated;
     order.waiting += (hold?.quantity ?? 0) - allocated;
   },
@@ -368,7 +368,7 @@ const acts: Readonly<Record<"hold" | "release" | "sell" | "cancel" | "allocate" 
   allocate: async (transaction, context, { variantId, order }) => {
     if (
       order.waiting === 0 ||
-      (await allocateReservedStockToOrder(transaction, context, [{ variantId, quantity: 1 }], "a")).length > 0
+      (await takeReservedUnitsFromStock(transaction, context, [{ variantId, quantity: 1 }], "a")).length > 0
     )
       return;
     order.waiting -= 1;

@@ -13,7 +13,7 @@ import { findLinesThatShareCanceledPromotion } from "#commerce/orders/cancellati
 import {
   findCancellationInputFaults,
   decideOrderCancellation,
-  type OrderCancellationDecision,
+  type ImmediateOrRequestedCancellation,
 } from "#commerce/orders/cancellation/cancel-order.ts";
 import type {
   OrderLineIdAndQuantity,
@@ -157,7 +157,7 @@ function attempt({
   actor,
   now,
   lines,
-}: Pick<Asked, "order" | "actor" | "now" | "lines">): OrderCancellationDecision | readonly string[] {
+}: Pick<Asked, "order" | "actor" | "now" | "lines">): ImmediateOrRequestedCancellation | readonly string[] {
   try {
     return decideOrderCancellation(order, { lines }, { now, actor });
   } catch (error) {
@@ -169,7 +169,7 @@ function attempt({
   }
 }
 
-const isDone = (outcome: ReturnType<typeof attempt>): outcome is OrderCancellationDecision =>
+const isDone = (outcome: ReturnType<typeof attempt>): outcome is ImmediateOrRequestedCancellation =>
   !Array.isArray(outcome);
 
 /** The eligibility answer for these lines. */

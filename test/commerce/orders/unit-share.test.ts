@@ -4,7 +4,7 @@
  */
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { calculateLineAmountShareOfUnits } from "#commerce/orders/order-value.ts";
+import { calculateLineAmountOfUnits } from "#commerce/orders/order-value.ts";
 import { amountMinorMax } from "#foundation/money.ts";
 import "#test/support/properties.ts";
 
@@ -32,7 +32,7 @@ function portionsOf({ ordered }: Line, cuts: readonly number[]): { gone: number;
 }
 
 const sharesOf = (line: Line, cuts: readonly number[]): number[] =>
-  portionsOf(line, cuts).map((portion) => calculateLineAmountShareOfUnits({ ...line, ...portion }));
+  portionsOf(line, cuts).map((portion) => calculateLineAmountOfUnits({ ...line, ...portion }));
 const sum = (numbers: readonly number[]): bigint =>
   numbers.reduce((total, number) => total + BigInt(number), 0n);
 const everyUnit = ({ ordered }: Line): number[] => Array.from({ length: ordered }, (_, index) => index + 1);
@@ -50,7 +50,7 @@ it("a portion is worth what its units are worth one by one", () => {
     fc.property(cutLine, ({ line, cuts }) => {
       const units = sharesOf(line, everyUnit(line));
       for (const { gone, quantity } of portionsOf(line, cuts))
-        expect(BigInt(calculateLineAmountShareOfUnits({ ...line, gone, quantity }))).toBe(
+        expect(BigInt(calculateLineAmountOfUnits({ ...line, gone, quantity }))).toBe(
           sum(units.slice(gone, gone + quantity)),
         );
     }),
@@ -62,7 +62,7 @@ it("a share differs by less than a minor unit from the exact one, and is never n
   fc.assert(
     fc.property(cutLine, ({ line, cuts }) => {
       for (const { gone, quantity } of portionsOf(line, cuts)) {
-        const share = calculateLineAmountShareOfUnits({ ...line, gone, quantity });
+        const share = calculateLineAmountOfUnits({ ...line, gone, quantity });
         const offBy = BigInt(share) * BigInt(line.ordered) - BigInt(line.amountMinor) * BigInt(quantity);
         expect(offBy < 0n ? -offBy : offBy).toBeLessThan(BigInt(line.ordered));
         expect(share).toBeGreaterThanOrEqual(0);
@@ -77,12 +77,12 @@ it("more units are never worth less, and units of a more expensive line are neve
       for (const { gone, quantity } of portionsOf(line, cuts)) {
         if (gone + quantity < line.ordered)
           expect(
-            calculateLineAmountShareOfUnits({ ...line, gone, quantity: quantity + 1 }),
-          ).toBeGreaterThanOrEqual(calculateLineAmountShareOfUnits({ ...line, gone, quantity }));
+            calculateLineAmountOfUnits({ ...line, gone, quantity: quantity + 1 }),
+          ).toBeGreaterThanOrEqual(calculateLineAmountOfUnits({ ...line, gone, quantity }));
         const first = { gone: 0, quantity: gone + quantity };
         const amountMinor = Math.min(amountMinorMax, line.amountMinor + dearer);
-        expect(calculateLineAmountShareOfUnits({ ...line, amountMinor, ...first })).toBeGreaterThanOrEqual(
-          calculateLineAmountShareOfUnits({ ...line, ...first }),
+        expect(calculateLineAmountOfUnits({ ...line, amountMinor, ...first })).toBeGreaterThanOrEqual(
+          calculateLineAmountOfUnits({ ...line, ...first }),
         );
       }
     }),

@@ -2,13 +2,13 @@
  * Tests the payment driver against a scripted provider: an operation with a known outcome is never sent
  * again, and an operation without a known outcome is never dropped.
  */
-import { createInProcessEvents } from "#foundation/events.ts";
+import { createInProcessEventEmitter } from "#foundation/events.ts";
 import { setImmediate } from "node:timers/promises";
 import { sql } from "kysely";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { PaymentOperationOutcome } from "#commerce/payments/execute-payment-operation.ts";
 import {
-  createPaymentOperationDriver,
+  createPaymentOperationWorker,
   runDuePaymentOperations,
   type PaymentOperationDriverOptions,
 } from "#commerce/payments/driver.ts";
@@ -70,7 +70,7 @@ describe.each(["pglite", "postgres"] as const)("the payment driver on %s", (engi
         token,
         keyring,
         now,
-        events: createInProcessEvents(),
+        events: createInProcessEventEmitter(),
       }),
     );
   };
@@ -82,7 +82,7 @@ describe.each(["pglite", "postgres"] as const)("the payment driver on %s", (engi
         kind,
         amountMinor: 1000,
         now: world.clock.now(),
-        events: createInProcessEvents(),
+        events: createInProcessEventEmitter(),
       }),
     );
 
@@ -315,7 +315,7 @@ describe.each(["pglite", "postgres"] as const)("the payment driver on %s", (engi
 
   it("a running driver finds queued and due operations; a stopped driver claims none", async () => {
     const { parts, settled } = scriptDriver({ authorize: async () => held });
-    const driver = createPaymentOperationDriver(parts);
+    const driver = createPaymentOperationWorker(parts);
     driver.wake();
     driver.start();
     await start(0);
@@ -340,7 +340,7 @@ describe.each(["pglite", "postgres"] as const)("the payment driver on %s", (engi
         return release.promise;
       },
     });
-    const driver = createPaymentOperationDriver(parts);
+    const driver = createPaymentOperationWorker(parts);
     driver.start();
     await asked.promise;
     const stopped = driver.stop();

@@ -5,14 +5,14 @@
 import { describe, expect, it } from "vitest";
 import {
   countBuyXGetYApplications,
-  type BuyXGetYRule,
-  createPromotedLinePredicate,
+  type BuyXGetYDiscountAndScope,
+  createPromotedCartLinePredicate,
   countUnitsMissingForBuyXGetY,
 } from "#commerce/pricing/discounts.ts";
 
 const everything = { productIds: [], categoryIds: [] };
 const only = (...productIds: string[]) => ({ productIds, categoryIds: [] });
-const rule = (parts: Partial<BuyXGetYRule>): BuyXGetYRule => ({
+const rule = (parts: Partial<BuyXGetYDiscountAndScope>): BuyXGetYDiscountAndScope => ({
   kind: "buy_x_get_y",
   buyQuantity: 2,
   getQuantity: 1,
@@ -73,6 +73,6 @@ describe("the entitled lines", () => {
     ["either, where both are named", ["lamp"], ["camping"], true],
     ["neither", ["lamp"], ["kitchen"], false],
   ])("are %s", (_name, productIds, categoryIds, expected) => {
-    expect(createPromotedLinePredicate({ productIds, categoryIds })(tent)).toBe(expected);
+    expect(createPromotedCartLinePredicate({ productIds, categoryIds })(tent)).toBe(expected);
   });
 });

@@ -1,7 +1,10 @@
 /** Properties of every priced cart with any lines and any combination of promotions. */
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { type BuyXGetYRule, createPromotedLinePredicate } from "#commerce/pricing/discounts.ts";
+import {
+  type BuyXGetYDiscountAndScope,
+  createPromotedCartLinePredicate,
+} from "#commerce/pricing/discounts.ts";
 import { priceCart, type PriceCartInput, type CartLineToPrice } from "#commerce/pricing/price-cart.ts";
 import { discountRule, entitlement, randomCart, taxTerms } from "#test/commerce/pricing/random-carts.ts";
 
@@ -74,7 +77,7 @@ it("a priced cart has no negative amount, and no discount on lines outside of th
         const mayTake = new Set(
           kind === "free_shipping"
             ? [null]
-            : input.lines.filter(createPromotedLinePredicate(entitled)).map(({ id }) => id),
+            : input.lines.filter(createPromotedCartLinePredicate(entitled)).map(({ id }) => id),
         );
         expect(allocations.filter(({ lineId }) => !mayTake.has(lineId))).toEqual([]);
       }
@@ -236,9 +239,9 @@ it("a priced cart gets the same price again, and its input does not change", () 
  * Tries every choice of discounted units and returns the one with the most applications, among those the one
  * that costs the shop least.
  */
-function leastOfMost(rule: BuyXGetYRule, lines: readonly CartLineToPrice[]): number {
-  const isEntitled = createPromotedLinePredicate(rule.entitled);
-  const isBought = createPromotedLinePredicate(
+function leastOfMost(rule: BuyXGetYDiscountAndScope, lines: readonly CartLineToPrice[]): number {
+  const isEntitled = createPromotedCartLinePredicate(rule.entitled);
+  const isBought = createPromotedCartLinePredicate(
     [...rule.buy.productIds, ...rule.buy.categoryIds].length === 0 ? rule.entitled : rule.buy,
   );
   const units = lines.flatMap((line) => Array.from({ length: line.quantity }, () => line));

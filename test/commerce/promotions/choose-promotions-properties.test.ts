@@ -1,12 +1,12 @@
 /** Properties of the choice of promotions for any cart, checked by a second implementation of the conditions. */
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { createPromotedLinePredicate } from "#commerce/pricing/discounts.ts";
+import { createPromotedCartLinePredicate } from "#commerce/pricing/discounts.ts";
 import { priceCart } from "#commerce/pricing/price-cart.ts";
 import {
   type CartDataForPromotionChoice,
   type ChosenPromotions,
-  choosePromotions,
+  choosePromotionsAndPriceCart,
 } from "#commerce/promotions/choose-promotions.ts";
 import type { PromotionRule } from "#commerce/promotions/promotion-rule.ts";
 import { discountRule, randomCart } from "#test/commerce/pricing/random-carts.ts";
@@ -99,7 +99,7 @@ function isNotForCart(
   rule: PromotionRule,
   { marketId, currency, pricing }: CartDataForPromotionChoice,
 ): boolean {
-  const entitled = pricing.lines.filter(createPromotedLinePredicate(rule.discount.entitled));
+  const entitled = pricing.lines.filter(createPromotedCartLinePredicate(rule.discount.entitled));
   const units = entitled.reduce((sum, { quantity }) => sum + quantity, 0);
   const subtotal = entitled.reduce((sum, { unitPriceMinor, quantity }) => sum + unitPriceMinor * quantity, 0);
   return [
@@ -114,7 +114,7 @@ function isNotForCart(
 it("the choice of promotions applies none with a failed condition, and refuses no code without one", () => {
   fc.assert(
     fc.property(situation, ({ facts, ...offered }) => {
-      const choice = choosePromotions(facts, offered);
+      const choice = choosePromotionsAndPriceCart(facts, offered);
       expect(appliedOf(choice).filter((rule) => isBroken(rule, facts))).toEqual([]);
       const refusal = choice.code?.refusal ?? null;
       const isOwnFault =
@@ -130,7 +130,7 @@ it("the choice of promotions applies none with a failed condition, and refuses n
 it("the choice of promotions counts exactly the applied promotions", () => {
   fc.assert(
     fc.property(situation, ({ facts, ...offered }) => {
-      const choice = choosePromotions(facts, offered);
+      const choice = choosePromotionsAndPriceCart(facts, offered);
       expect(choice.priced).toEqual(
         priceCart({ ...facts.pricing, discounts: appliedOf(choice).map(({ discount }) => discount) }),
       );
@@ -148,7 +148,7 @@ it("the choice of promotions counts exactly the applied promotions", () => {
 it("the choice of promotions keeps an exclusive promotion alone, whether automatic or a code", () => {
   fc.assert(
     fc.property(situation, ({ facts, ...offered }) => {
-      const choice = choosePromotions(facts, offered);
+      const choice = choosePromotionsAndPriceCart(facts, offered);
       const applied = appliedOf(choice);
       expect(applied.length === 1 || !applied.some(({ isExclusive }) => isExclusive)).toBe(true);
     }),
@@ -159,7 +159,7 @@ it("the choice of promotions keeps an exclusive promotion alone, whether automat
 it("the choice of promotions never makes the cart more expensive than without promotions", () => {
   fc.assert(
     fc.property(situation, ({ facts, ...offered }) => {
-      const { priced } = choosePromotions(facts, offered);
+      const { priced } = choosePromotionsAndPriceCart(facts, offered);
       expect(priced.totalMinor).toBeLessThanOrEqual(
         priceCart({ ...facts.pricing, discounts: [] }).totalMinor,
       );
@@ -172,14 +172,20 @@ it("the choice of promotions never makes the cart more expensive than without pr
 it("the choice of promotions is the same again, for any order of input, and starting from its result", () => {
   fc.assert(
     fc.property(situation, ({ facts, automatic, code }) => {
-      const choice = choosePromotions(facts, { automatic, code });
-      expect(choosePromotions(structuredClone(facts), structuredClone({ automatic, code }))).toEqual(choice);
-      expect(choosePromotions(facts, { automatic: automatic.toReversed(), code })).toEqual(choice);
+      const choice = choosePromotionsAndPriceCart(facts, { automatic, code });
+      expect(
+        choosePromotionsAndPriceCart(structuredClone(facts), structuredClone({ automatic, code })),
+      ).toEqual(choice);
+      expect(choosePromotionsAndPriceCart(facts, { automatic: automatic.toReversed(), code })).toEqual(
+        choice,
+      );
       const kept = {
         automatic: choice.automatic,
         code: choice.code?.refusal === null ? choice.code.rule : null,
       };
-      expect(choosePromotions(facts, kept)).toEqual(kept.code === null ? { ...choice, code: null } : choice);
+      expect(choosePromotionsAndPriceCart(facts, kept)).toEqual(
+        kept.code === null ? { ...choice, code: null } : choice,
+      );
     }),
     runs,
   );

@@ -1,10 +1,10 @@
 /** Which promotions a cart gets, every reason to refuse a code, and every combination of promotions. */
 import { describe, expect, it } from "vitest";
-import type { BuyXGetYRule, DiscountRule } from "#commerce/pricing/discounts.ts";
+import type { BuyXGetYDiscountAndScope, DiscountRule } from "#commerce/pricing/discounts.ts";
 import type { CartLineToPrice } from "#commerce/pricing/price-cart.ts";
 import {
   type CartDataForPromotionChoice,
-  choosePromotions,
+  choosePromotionsAndPriceCart,
   type PromotionRefusal,
 } from "#commerce/promotions/choose-promotions.ts";
 import { type PromotionRule, promotionRefusalReasons } from "#commerce/promotions/promotion-rule.ts";
@@ -51,7 +51,7 @@ const freeShipping: Partial<DiscountRule> = { kind: "free_shipping" };
 function buyGet(
   buyQuantity: number,
   getQuantity: number,
-  change: Partial<BuyXGetYRule> = {},
+  change: Partial<BuyXGetYDiscountAndScope> = {},
 ): Partial<DiscountRule> {
   return { kind: "buy_x_get_y", buyQuantity, getQuantity, basisPoints: 10_000, buy: everything, ...change };
 }
@@ -92,7 +92,10 @@ function chosen(
   offered: { readonly automatic?: readonly PromotionRule[]; readonly code?: PromotionRule },
   cart: CartDataForPromotionChoice = facts(),
 ): { readonly applied: readonly [string, number][]; readonly refusal: PromotionRefusal | null } {
-  const choice = choosePromotions(cart, { automatic: offered.automatic ?? [], code: offered.code ?? null });
+  const choice = choosePromotionsAndPriceCart(cart, {
+    automatic: offered.automatic ?? [],
+    code: offered.code ?? null,
+  });
   const applied = choice.priced.discounts.map(({ promotionId, discountMinor }): [string, number] => [
     promotionId,
     discountMinor,
@@ -308,7 +311,7 @@ describe("a code applies to a cart", () => {
   });
 
   it("and no code means no refusal", () => {
-    const choice = choosePromotions(facts(), { automatic: [], code: null });
+    const choice = choosePromotionsAndPriceCart(facts(), { automatic: [], code: null });
     expect(choice).toMatchObject({
       automatic: [],
       code: null,

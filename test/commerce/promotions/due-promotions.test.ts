@@ -14,7 +14,7 @@ import { updatePromotion } from "#commerce/promotions/change-promotion.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createWorld, startOfWorld, type World } from "#test/commerce/writes-world.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
-import type { EventSubjectRenderFunction } from "#webhooks/outbox.ts";
+import type { EventSubjectRenderer } from "#webhooks/outbox.ts";
 import { makePromotion, promotionRow } from "./promotions-world.ts";
 
 const at = (milliseconds: number): Date => new Date(startOfWorld.getTime() + milliseconds);
@@ -30,7 +30,7 @@ describeOnBoth("due promotions", (open) => {
     await world.run(activatePromotion, { promotionId });
     return promotionId;
   };
-  const render: EventSubjectRenderFunction = async (transaction, { id }) => ({
+  const render: EventSubjectRenderer = async (transaction, { id }) => ({
     ...(await transaction
       .selectFrom("promotion")
       .select(["id", "version"])
@@ -41,7 +41,7 @@ describeOnBoth("due promotions", (open) => {
   const meanwhile = (
     act: (transaction: Transaction, id: string) => Promise<unknown>,
     ids: readonly string[],
-  ): EventSubjectRenderFunction => {
+  ): EventSubjectRenderer => {
     const done = new Set<string>();
     return async (transaction, { id }) => {
       const other = ids.find((candidate) => candidate !== id && !done.has(candidate));

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { sql } from "kysely";
 import { beforeAll, describe, expect, it } from "vitest";
 import { findProductAggregates } from "#commerce/catalog/read-products.ts";
-import { renderProductSummaryRow, renderProductSummary } from "#commerce/catalog/render-product.ts";
+import { toProductSummaryFromRow, toProductSummary } from "#commerce/catalog/render-product.ts";
 import { indexProducts } from "#commerce/search/index-products.ts";
 import { type ProductSearchInput, searchSorts } from "#commerce/search/search-form.ts";
 import { searchProducts } from "#commerce/search/search-products.ts";
@@ -40,9 +40,9 @@ describe.each(["pglite", "postgres"] as const)("summaries on %s", (engine) => {
       const product = products.get(productId);
       return product === undefined
         ? undefined
-        : renderProductSummary(product, { locales: [locale], country: input.market, now: at, publicUrl });
+        : toProductSummary(product, { locales: [locale], country: input.market, now: at, publicUrl });
     });
-    expect(summaries.map((row) => renderProductSummaryRow(row, publicUrl))).toEqual(whole);
+    expect(summaries.map((row) => toProductSummaryFromRow(row, publicUrl))).toEqual(whole);
     return hits.length;
   }
 
@@ -101,7 +101,7 @@ describe.each(["pglite", "postgres"] as const)("summaries on %s", (engine) => {
       for (const sort of searchSorts)
         await compare({ q: "", locale: "en", market: "DE", sort, page: 1, pageSize: 100 }, at);
       const { summaries } = await searchProducts(db, newest, at);
-      for (const row of summaries) availabilities.add(renderProductSummaryRow(row, publicUrl).availability);
+      for (const row of summaries) availabilities.add(toProductSummaryFromRow(row, publicUrl).availability);
     }
     expect([...availabilities].toSorted()).toEqual([
       "backorder",

@@ -5,13 +5,13 @@
 import { describe, expect, it } from "vitest";
 import {
   normalizeSkuOrGtin,
-  splitWords,
+  splitTextIntoSearchWords,
   removeCaseAndAccents,
   joinHyphenatedWords,
   listLexemesOfSearchWords,
 } from "#commerce/search/tokens.ts";
 
-const wordsOf = (text: string): string[] => splitWords(text).map((word) => word.text);
+const wordsOf = (text: string): string[] => splitTextIntoSearchWords(text).map((word) => word.text);
 
 describe("folding", () => {
   it.each([
@@ -44,7 +44,7 @@ describe("words", () => {
 
   it("know their positions in the text", () => {
     const text = "Größe 運動靴 e\u0301te\u0301";
-    expect(splitWords(text).map(({ start, end }) => text.slice(start, end))).toEqual([
+    expect(splitTextIntoSearchWords(text).map(({ start, end }) => text.slice(start, end))).toEqual([
       "Größe",
       "運動靴",
       "e\u0301te\u0301",
@@ -52,13 +52,13 @@ describe("words", () => {
   });
 
   it("of a script without spaces are found by any two letters, and Chinese ones by each character", () => {
-    const lexemes = listLexemesOfSearchWords(splitWords("運動靴とランニングシューズ"));
+    const lexemes = listLexemesOfSearchWords(splitTextIntoSearchWords("運動靴とランニングシューズ"));
     for (const part of ["運動", "靴", "シュ", "ュー", "ーズ", "ランニング"]) expect(lexemes).toContain(part);
   });
 
   it("are limited to the length that an index allows", () => {
     for (const text of ["x".repeat(5000), "あ".repeat(5000), "\u{1d7d8}".repeat(99), "ก".repeat(3000)]) {
-      for (const lexeme of listLexemesOfSearchWords(splitWords(text))) {
+      for (const lexeme of listLexemesOfSearchWords(splitTextIntoSearchWords(text))) {
         expect(Buffer.byteLength(lexeme)).toBeLessThan(512);
         expect(lexeme.isWellFormed()).toBe(true);
       }

@@ -1,7 +1,7 @@
 /** The vocabulary of indexed words: compounds, their parts, and the terms that store typo keys and spellings. */
 import { expect, it } from "vitest";
 import { loadCachedOrStoredWordStems } from "#commerce/search/stems.ts";
-import { insertSearchTerms, toSearchTermRow } from "#commerce/search/term-rows.ts";
+import { insertMissingSearchVocabularyTerms, toSearchTermRow } from "#commerce/search/term-rows.ts";
 import { type SearchVocabularyEntry } from "#commerce/search/vocabulary-cache.ts";
 import { loadSearchVocabularyEntries } from "#commerce/search/word-vocabulary.ts";
 import type { OpenedDatabase } from "#database/connect.ts";
@@ -14,7 +14,7 @@ const insert = (
   words: Readonly<Record<string, string | undefined>>,
 ): Promise<void> =>
   runInTransaction(db, (transaction) =>
-    insertSearchTerms(
+    insertMissingSearchVocabularyTerms(
       transaction,
       Object.entries(words).map(([term, spelling]) =>
         toSearchTermRow({ locale, term, stem: undefined, spelling }),

@@ -4,7 +4,7 @@
  */
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { planTaxRatePeriod, type TaxRatePeriod } from "#commerce/tax/tax-rate-periods.ts";
+import { planPeriodOfNewTaxRate, type TaxRatePeriod } from "#commerce/tax/tax-rate-periods.ts";
 import "#test/support/properties.ts";
 
 const dayOf = (number: number): string =>
@@ -30,7 +30,7 @@ function save(
   wanted: Pick<Rate, "validFrom" | "validTo">,
   setBy: number,
 ): Rate[] | undefined {
-  const plan = planTaxRatePeriod(rates, wanted);
+  const plan = planPeriodOfNewTaxRate(rates, wanted);
   if ("overlapped" in plan) return undefined;
   const { replacedId, postponed, validFrom, validTo, shortened, continued } = plan;
   const copied = rates.find(({ id }) => id === continued?.id);
@@ -74,7 +74,7 @@ it("tax rates of a class are never valid together, and a new rate takes days onl
 
 it("a temporary rate interrupts the earlier rate, which continues afterwards", () => {
   const standard = { id: "a", validFrom: null, validTo: null };
-  expect(planTaxRatePeriod([standard], { validFrom: "2020-07-01", validTo: "2020-12-31" })).toEqual({
+  expect(planPeriodOfNewTaxRate([standard], { validFrom: "2020-07-01", validTo: "2020-12-31" })).toEqual({
     replacedId: null,
     postponed: null,
     validFrom: "2020-07-01",
@@ -89,12 +89,12 @@ it("a rate without a last day is valid until the next rate begins, and a later l
     { id: "a", validFrom: null, validTo: "2026-12-31" },
     { id: "b", validFrom: "2027-01-01", validTo: null },
   ];
-  expect(planTaxRatePeriod(rates, { validFrom: "2026-07-01", validTo: null })).toMatchObject({
+  expect(planPeriodOfNewTaxRate(rates, { validFrom: "2026-07-01", validTo: null })).toMatchObject({
     validTo: "2026-12-31",
     shortened: { id: "a", validTo: "2026-06-30" },
     continued: null,
   });
-  expect(planTaxRatePeriod(rates, { validFrom: "2026-07-01", validTo: "2027-01-01" })).toEqual({
+  expect(planPeriodOfNewTaxRate(rates, { validFrom: "2026-07-01", validTo: "2027-01-01" })).toEqual({
     overlapped: rates[1],
   });
 });
@@ -104,7 +104,7 @@ it("a rate with the same first day that lasts longer begins after the new rate",
     { id: "a", validFrom: "2026-07-01", validTo: "2026-12-31" },
     { id: "b", validFrom: "2027-01-01", validTo: null },
   ];
-  expect(planTaxRatePeriod(rates, { validFrom: "2027-01-01", validTo: "2027-06-30" })).toEqual({
+  expect(planPeriodOfNewTaxRate(rates, { validFrom: "2027-01-01", validTo: "2027-06-30" })).toEqual({
     replacedId: null,
     postponed: { id: "b", validFrom: "2027-07-01" },
     validFrom: "2027-01-01",
@@ -112,7 +112,7 @@ it("a rate with the same first day that lasts longer begins after the new rate",
     shortened: null,
     continued: null,
   });
-  expect(planTaxRatePeriod(rates, { validFrom: "2027-01-01", validTo: null })).toMatchObject({
+  expect(planPeriodOfNewTaxRate(rates, { validFrom: "2027-01-01", validTo: null })).toMatchObject({
     replacedId: "b",
     postponed: null,
   });

@@ -8,7 +8,7 @@ import { startReceiver } from "#soak/webhook-receiver.ts";
 import { makeCart } from "#test/operations/cart-calls.ts";
 import { makeEndpoint } from "#test/operations/webhook-calls.ts";
 import { useWorld } from "#test/support/use-world.ts";
-import { createDeliveryChangeFinder, endpointsPerQuery } from "#webhooks/watch-deliveries.ts";
+import { createChangedDeliveryIdsFinder, endpointsPerQuery } from "#webhooks/watch-deliveries.ts";
 import { makeDeliveries, makeEvents } from "#test/webhooks/delivery-rows.ts";
 import { anotherProcess, type Followed, useStreams } from "./streams.ts";
 
@@ -69,7 +69,7 @@ describe.each(["pglite", "postgres"] as const)("subscriptions of deliveries on %
       .execute();
 
   it("read some endpoints per query, so that no subscriber waits for long", async () => {
-    const look = createDeliveryChangeFinder(world().database.db);
+    const look = createChangedDeliveryIdsFinder(world().database.db);
     const id = await quietEndpoint();
     const ids = [...Array.from({ length: 2 * endpointsPerQuery }, (_, index) => `whe_none_${index}`), id];
     await look(ids);

@@ -4,7 +4,7 @@
  */
 import { beforeAll, describe, expect, it } from "vitest";
 import { useWorld } from "#test/support/use-world.ts";
-import { fanOutEvents } from "#webhooks/dispatch/fan-out.ts";
+import { fanOutEventsToWebhookDeliveries } from "#webhooks/dispatch/fan-out.ts";
 import { makeEvents } from "#test/webhooks/delivery-rows.ts";
 import { useStreams } from "./streams.ts";
 
@@ -16,7 +16,7 @@ describe.each(["pglite", "postgres"] as const)("the event feed over GraphQL on %
   });
   const followed = useStreams(world);
   const position = async (): Promise<void> => {
-    while ((await fanOutEvents(world().database.db, world().clock.now())).events > 0);
+    while ((await fanOutEventsToWebhookDeliveries(world().database.db, world().clock.now())).events > 0);
   };
   const ask = async (args: string, token = "admin") => {
     const query = `{ feed: eventFeed(${args}) { events { id type body } cursor hasMore } }`;

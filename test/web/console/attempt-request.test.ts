@@ -1,8 +1,8 @@
 /** The console derives the headers of a delivery attempt, formats its body, and writes a curl command. */
 import { expect, it } from "vitest";
 import {
-  formatAttemptCurlCommand,
-  listAttemptRequestHeaders,
+  formatDeliveryAttemptAsCurl,
+  listDeliveryAttemptRequestHeaders,
   formatJson,
   tokenizeJson,
 } from "#pages/console/browser/deliveries/attempt-request.ts";
@@ -15,7 +15,7 @@ const delivery = {
 };
 
 it("the headers are those of the attempt; what is not stored is only described", () => {
-  const headers = listAttemptRequestHeaders(delivery, { number: 2, at: "2026-11-23T15:00:00.900Z" });
+  const headers = listDeliveryAttemptRequestHeaders(delivery, { number: 2, at: "2026-11-23T15:00:00.900Z" });
   const valueOf = (name: string): string | undefined => headers.find((header) => header.name === name)?.value;
   expect([valueOf("webhook-id"), valueOf("webhook-timestamp"), valueOf("webhook-attempt")]).toEqual([
     "evt_1",
@@ -26,7 +26,7 @@ it("the headers are those of the attempt; what is not stored is only described",
     "webhook-signature",
     "traceparent",
   ]);
-  const replayed = listAttemptRequestHeaders(
+  const replayed = listDeliveryAttemptRequestHeaders(
     { ...delivery, replayOf: "whd_0" },
     { number: 1, at: "2026-11-23" },
   ).find(({ name }) => name === "webhook-replay");
@@ -47,7 +47,7 @@ it("JSON is indented and split into its parts without a change; other text stays
 });
 
 it("the curl command quotes every part for the shell, and leaves out described headers", () => {
-  const command = formatAttemptCurlCommand({
+  const command = formatDeliveryAttemptAsCurl({
     url: "https://shop.example/it's",
     headers: [
       { name: "webhook-id", value: "evt_1", isDescribed: false },

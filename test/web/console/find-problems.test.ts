@@ -63,9 +63,17 @@ it("an endpoint that is well, or was switched off on purpose, is no problem", ()
 it("a failing, paused or switched-off endpoint is a problem with a link to it", () => {
   const failing = { ...well.health, successRate24h: 0.2, consecutiveFailures: 5 };
   expect(problemsOf({ ...well, health: failing })).toEqual([
+    `warn ${well.url}: 20 % successful in 24 hours, 5 failures in a row. /endpoints/whe_1`,
+  ]);
+  expect(problemsOf({ ...well, health: { ...failing, state: "FAILING" } })).toEqual([
     `fault ${well.url}: 20 % successful in 24 hours, 5 failures in a row. /endpoints/whe_1`,
   ]);
-  const paused = { ...failing, consecutiveFailures: 20, pausedUntil: "2026-11-23T15:01:00Z" };
+  const paused = {
+    ...failing,
+    state: "FAILING" as const,
+    consecutiveFailures: 20,
+    pausedUntil: "2026-11-23T15:01:00Z",
+  };
   expect(problemsOf({ ...well, health: paused })).toEqual([
     `fault ${well.url}: paused after 20 failures in a row. /endpoints/whe_1`,
   ]);

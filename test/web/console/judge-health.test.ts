@@ -18,14 +18,19 @@ it.each([
   ["ENABLED", {}, "HEALTHY", "100 % successful in 24 hours"],
   ["ENABLED", { successRate24h: 0.9999 }, "HEALTHY", "99.9 % successful in 24 hours"],
   ["ENABLED", { successRate24h: 0.95 }, "HEALTHY", "95 % successful in 24 hours"],
-  ["ENABLED", { successRate24h: 0.94 }, "DEGRADED", "94 % successful in 24 hours"],
+  ["ENABLED", { successRate24h: 0.94 }, "SOME_FAILURES", "94 % successful in 24 hours"],
   [
     "ENABLED",
     { successRate24h: 0.125, consecutiveFailures: 7 },
-    "FAILING",
+    "SOME_FAILURES",
     "12.5 % successful in 24 hours, 7 failures in a row",
   ],
-  ["ENABLED", { consecutiveFailures: 1 }, "DEGRADED", "100 % successful in 24 hours, 1 failure in a row"],
+  [
+    "ENABLED",
+    { consecutiveFailures: 1 },
+    "SOME_FAILURES",
+    "100 % successful in 24 hours, 1 failure in a row",
+  ],
   ["ENABLED", { state: "FAILING", successRate24h: null }, "FAILING", "no attempt in 24 hours"],
   ["ENABLED", { state: "DEGRADED", successRate24h: null }, "DEGRADED", "no attempt in 24 hours"],
   ["ENABLED", { state: "UNKNOWN", successRate24h: null }, "UNKNOWN", "no attempt in 24 hours"],
@@ -39,7 +44,7 @@ it.each([
 
 it("says until when an endpoint is paused, and nothing about a time in the past", () => {
   const pausedUntil = "2026-11-23T14:05:00Z";
-  const paused = { ...health, state: "FAILING", consecutiveFailures: 20, pausedUntil };
+  const paused = { ...health, state: "FAILING" as const, consecutiveFailures: 20, pausedUntil };
   const judgeAt = (now: string) =>
     assessEndpointHealth({ status: "ENABLED", health: paused }, Date.parse(now));
   expect(judgeAt("2026-11-23T14:04:59Z")).toEqual({

@@ -7,7 +7,7 @@ import {
   emptyRequestFilter,
   exactStatuses,
   parseRequestLogFilter,
-  getRequestLogPath,
+  getRequestLogPathAfterFilterChange,
 } from "#pages/console/browser/requests/request-filter.ts";
 
 interface Operation {
@@ -66,7 +66,7 @@ it.each([
 
 it("changes one filter of the address and keeps the others", () => {
   const query = new URLSearchParams("status=4xx&key=key_1");
-  expect(getRequestLogPath(query, "status", "404")).toBe("/requests?status=404&key=key_1");
-  expect(getRequestLogPath(query, "status", "")).toBe("/requests?key=key_1");
-  expect(getRequestLogPath(new URLSearchParams("key=key_1"), "key", "")).toBe("/requests");
+  expect(getRequestLogPathAfterFilterChange(query, "status", "404")).toBe("/requests?status=404&key=key_1");
+  expect(getRequestLogPathAfterFilterChange(query, "status", "")).toBe("/requests?key=key_1");
+  expect(getRequestLogPathAfterFilterChange(new URLSearchParams("key=key_1"), "key", "")).toBe("/requests");
 });

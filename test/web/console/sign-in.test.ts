@@ -6,7 +6,7 @@ import type { FastifyRequest } from "fastify";
 import { describe, expect, it } from "vitest";
 import { disableStaffAccount, enableStaffAccount } from "#access/people/staff.ts";
 import { runInTransaction } from "#database/transaction.ts";
-import { readConsoleCookie } from "#http/staff-session.ts";
+import { readConsoleSessionCookie } from "#http/staff-session.ts";
 import { getPathAfterSignIn } from "#pages/console/plugin.ts";
 import { createPerson, password } from "#test/oauth/people.ts";
 import { useWorld } from "#test/support/use-world.ts";
@@ -274,7 +274,7 @@ describe("a service without https, below a path", () => {
     const { email } = await createPerson(plain());
     const cookie = cookieOf(await submitSignIn(plain(), { email }));
     const at = (url: string): string | undefined =>
-      readConsoleCookie({ headers: { cookie } } as FastifyRequest, url);
+      readConsoleSessionCookie({ headers: { cookie } } as FastifyRequest, url);
     expect(at(plain().app.publicUrl)).toBe(cookie.split("=")[1]);
     expect(at("http://localhost:4001/shop")).toBeUndefined();
     expect(at("http://localhost:4000/other")).toBeUndefined();

@@ -1,7 +1,7 @@
 /** The lists of an answer as rows with flat columns, and as CSV. */
 import { describe, expect, it } from "vitest";
 import {
-  type GraphqlAnswerList,
+  type ListInGraphqlAnswer,
   findListsInGraphqlAnswer,
 } from "#pages/graphiql/browser/result/answer-lists.ts";
 import { getAnswerCsvFileName, formatAnswerListAsCsv } from "#pages/graphiql/browser/result/csv-file.ts";
@@ -31,7 +31,7 @@ const orders = {
     },
   },
 };
-const pathsOf = (lists: readonly GraphqlAnswerList[]): string[] => lists.map(({ path }) => path);
+const pathsOf = (lists: readonly ListInGraphqlAnswer[]): string[] => lists.map(({ path }) => path);
 
 describe("lists of an answer", () => {
   it("have a row per item with dotted columns, and the number of items of the whole connection", () => {

@@ -4,7 +4,7 @@ import type { FastifyRequest } from "fastify";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createFailure } from "#foundation/failure.ts";
 import {
-  createServerSentEventStreams,
+  createServerSentEventStreamManager,
   type ServerSentEventStream,
   type ServerSentEventStreams,
   streamsMax,
@@ -20,7 +20,7 @@ describe("open streams", () => {
     vi.useFakeTimers();
     checked.length = 0;
     refusal = undefined;
-    streams = createServerSentEventStreams({
+    streams = createServerSentEventStreamManager({
       clock: new TestClock(),
       recheck: ({ headers }) => {
         checked.push(headers.authorization ?? "");

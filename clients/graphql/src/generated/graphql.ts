@@ -6,13 +6,13 @@ export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' |
 import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-node/core';
 /** The cart to create. */
 export type CartCreateInput = {
-  /** The frontend's own stable id of the buyer, 1 to 128 characters; not an e-mail address. If left out, the X-Buyer-Reference header names the buyer. */
+  /** The id that the frontend itself gives to the buyer and never changes, 1 to 128 characters; not an e-mail address. If left out, the buyer is the one in the X-Buyer-Reference header. */
   buyerReference?: string | null | undefined;
   /** The first lines of the cart, at most 200. */
   lines?: Array<CartLineInput> | null | undefined;
-  /** Language of the cart's texts; the default language of the market if left out. */
+  /** The language of the cart's texts; the default language of the market if left out. */
   locale?: string | null | undefined;
-  /** Country whose prices the cart gets, ISO 3166-1 alpha-2. */
+  /** The country whose prices the cart gets, a code of ISO 3166-1 alpha-2. */
   market: string;
 };
 

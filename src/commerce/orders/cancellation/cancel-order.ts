@@ -21,9 +21,9 @@ import {
 } from "./reasons.ts";
 import { findLinesThatShareCanceledPromotion } from "./obstacles.ts";
 import {
-  changeLockedOrder,
+  applyChangeToLockedOrder,
   lockOrder,
-  type OrderChangeOutcome,
+  type OrderColumnUpdateAndEvents,
   type OrderIdAndExpectedVersion,
   type OrderCommandContext,
 } from "#commerce/orders/change-order.ts";
@@ -63,7 +63,7 @@ export async function cancelOrder(
   const order = await lockOrder(transaction, context, input.orderId);
   const decided = decideOrderCancellation(order, input, context);
   const { reason, expectedVersion, note = null } = input;
-  return changeLockedOrder(transaction, context, {
+  return applyChangeToLockedOrder(transaction, context, {
     order,
     expectedVersion,
     work: () =>
@@ -99,7 +99,7 @@ export function findCancellationInputFaults(
   ];
 }
 
-export interface OrderCancellationDecision {
+export interface ImmediateOrRequestedCancellation {
   readonly lines: readonly OrderLineIdAndQuantity[];
   /**
    * True if the cancellation is a request that the merchant must approve; false if units are canceled at
@@ -116,7 +116,7 @@ export function decideOrderCancellation(
   order: OrderAggregate,
   { lines: chosen }: Pick<CancelOrderInput, "lines">,
   { now, actor }: Pick<OrderCommandContext, "now" | "actor">,
-): OrderCancellationDecision {
+): ImmediateOrRequestedCancellation {
   requireKnownOrderLines(order, chosen ?? []);
   const eligibility = evaluateCancellationEligibility(order, now, actor);
   const lines = chosen ?? cancelableLines(eligibility, actor);
@@ -208,7 +208,7 @@ function toRequest(
     readonly note: string | null;
   },
   { actor, now }: OrderCommandContext,
-): OrderChangeOutcome {
+): OrderColumnUpdateAndEvents {
   return {
     cancellationRequest: { ...request, actor, at: now.toISOString() },
     events: [{ type: "order.cancellation_requested" }],
@@ -236,7 +236,7 @@ export async function approveCancellationRequest(
       context.actor,
     ),
   });
-  return changeLockedOrder(transaction, context, {
+  return applyChangeToLockedOrder(transaction, context, {
     order,
     expectedVersion: target.expectedVersion,
     work: () => cancelOrderUnits(transaction, context, { order, lines, reason, note, actor }),
@@ -250,7 +250,7 @@ export async function declineCancellationRequest(
 ): Promise<OrderAggregate> {
   const order = await lockOrder(transaction, context, target.orderId);
   requestOf(order);
-  return changeLockedOrder(transaction, context, {
+  return applyChangeToLockedOrder(transaction, context, {
     order,
     expectedVersion: target.expectedVersion,
     work: () =>

@@ -13,7 +13,7 @@ import {
   calculateCanceledUnitsValue,
   type FulfillmentAfterCancellation,
 } from "#commerce/orders/order-value.ts";
-import { type OrderChangeOutcome, type OrderCommandContext } from "#commerce/orders/change-order.ts";
+import { type OrderColumnUpdateAndEvents, type OrderCommandContext } from "#commerce/orders/change-order.ts";
 import type { OrderEvent } from "#commerce/orders/order-events.ts";
 import type { OrderLineIdAndQuantity, OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import type { OrderActor } from "#commerce/orders/order-states.ts";
@@ -43,7 +43,7 @@ export async function cancelOrderUnits(
   transaction: Transaction,
   context: OrderCommandContext,
   cancellation: OrderUnitsToCancel,
-): Promise<OrderChangeOutcome> {
+): Promise<OrderColumnUpdateAndEvents> {
   const { order, lines, reason, note, actor } = cancellation;
   const value = calculateCanceledUnitsValue(order, lines);
   if (value.isWhole) await restorePromotionUses(transaction, { orderId: order.id, now: context.now });
@@ -62,7 +62,7 @@ export async function cancelOrderUnits(
     ...(await moveMoney(transaction, context, { cancellation, value })),
   ];
   const { reducedMinor, shippingMinor: shippingReducedMinor } = value;
-  const ended: Partial<OrderChangeOutcome> = {
+  const ended: Partial<OrderColumnUpdateAndEvents> = {
     status: "canceled",
     holdReason: null,
     cancellation: { reason, note, actor },

@@ -18,8 +18,8 @@ import {
 import {
   findMostFavorableEligibilityDecision,
   type EligibilityDecision,
-  decideEligibility,
-  calculateEligibilityExpiry,
+  decideEligibilityFromReasons,
+  calculateEligibilityAnswerExpiry,
   removeReasonsWithRepeatedCode,
 } from "#commerce/orders/eligibility-reason.ts";
 import type {
@@ -29,7 +29,10 @@ import type {
 } from "#commerce/orders/order-aggregate.ts";
 import type { OrderActor } from "#commerce/orders/order-states.ts";
 import { getOrderPolicy, type OrderPolicyOfType } from "#commerce/orders/order-terms.ts";
-import { computeAuthorizedAmountMinor, getUncanceledQuantity } from "#commerce/orders/order-statuses.ts";
+import {
+  computeRemainingAuthorizedAmountMinor,
+  getUncanceledQuantity,
+} from "#commerce/orders/order-statuses.ts";
 import { type OrderCancellationAlternative, findCancellationAlternatives } from "./alternatives.ts";
 
 export interface OrderLineCancellationEligibility {
@@ -120,7 +123,7 @@ export function evaluateCancellationEligibility(
     alternatives: other.alternatives,
     policy: { id: policy.id, type: "cancellation", summary: policy.summary },
     evaluatedAt: now.toISOString(),
-    validUntil: calculateEligibilityExpiry(now, [
+    validUntil: calculateEligibilityAnswerExpiry(now, [
       ...other.changesAt,
       ...(windowEnd === null ? [] : [windowEnd]),
     ]),
@@ -128,7 +131,7 @@ export function evaluateCancellationEligibility(
 }
 
 function toLine({ line, open, reasons }: OrderLineAssessedForCancellation): OrderLineCancellationEligibility {
-  const decision = decideEligibility(reasons);
+  const decision = decideEligibilityFromReasons(reasons);
   return {
     lineId: line.id,
     decision,
@@ -158,7 +161,7 @@ function scopeOf(
  * cancellation is denied for other reasons than a deadline that has passed.
  */
 const hasDeadline = (reasons: readonly CancellationObstacle[]): boolean =>
-  decideEligibility(reasons) !== "denied" ||
+  decideEligibilityFromReasons(reasons) !== "denied" ||
   reasons.some(({ code }) => code === "cancellation_window_elapsed");
 
 function deadlineOf(
@@ -184,7 +187,10 @@ function refundOf(
   chosen: readonly OrderLineIdAndQuantity[],
 ): EstimatedCancellationRefund {
   const { refundMinor, reducedMinor, shippingMinor } = calculateCanceledUnitsValue(order, chosen);
-  const authorized = order.payments.reduce((sum, payment) => sum + computeAuthorizedAmountMinor(payment), 0);
+  const authorized = order.payments.reduce(
+    (sum, payment) => sum + computeRemainingAuthorizedAmountMinor(payment),
+    0,
+  );
   const notTakenMinor = refundMinor > 0 ? 0 : Math.min(reducedMinor, authorized);
   return {
     estimated: createMoney(refundMinor + notTakenMinor, order.currency),

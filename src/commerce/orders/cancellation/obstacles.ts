@@ -5,7 +5,7 @@
  */
 import type { CancellationRules } from "#commerce/markets/policy-rules.ts";
 import { type CancellationObstacle, createCancellationObstacle } from "./reasons.ts";
-import { decideEligibility } from "#commerce/orders/eligibility-reason.ts";
+import { decideEligibilityFromReasons } from "#commerce/orders/eligibility-reason.ts";
 import type {
   OrderLineIdAndQuantity,
   OrderAggregate,
@@ -22,7 +22,7 @@ export interface OrderLineAssessedForCancellation {
   readonly reasons: readonly CancellationObstacle[];
 }
 
-export interface CancellationAssessmentContext {
+export interface OrderCancellationAssessmentInput {
   readonly order: OrderAggregate;
   readonly rules: CancellationRules;
   readonly now: Date;
@@ -34,7 +34,7 @@ export interface CancellationAssessmentContext {
 }
 
 export function assessOrderLinesForCancellation(
-  context: CancellationAssessmentContext,
+  context: OrderCancellationAssessmentInput,
 ): OrderLineAssessedForCancellation[] {
   const { order, actor } = context;
   const end = endOf(order);
@@ -61,7 +61,7 @@ export function calculateCancellationWindowEnd(
 }
 
 function checkCancellationLine(
-  context: CancellationAssessmentContext,
+  context: OrderCancellationAssessmentInput,
   { line, ofOrder }: { readonly line: OrderLine; readonly ofOrder: readonly CancellationObstacle[] },
 ): OrderLineAssessedForCancellation {
   const { order, actor } = context;
@@ -132,7 +132,7 @@ function returnObstacles({ returns }: OrderAggregate, { id }: OrderLine): Cancel
     : [createCancellationObstacle("return_open", { data: { returnId: open.id } })];
 }
 
-function policyObstacles({ order, rules, now }: CancellationAssessmentContext): CancellationObstacle[] {
+function policyObstacles({ order, rules, now }: OrderCancellationAssessmentInput): CancellationObstacle[] {
   if (rules.mode === "none") return [createCancellationObstacle("self_service_disabled")];
   const endsAt = calculateCancellationWindowEnd(order, rules);
   const isOver = endsAt !== null && now.getTime() >= endsAt;
@@ -184,9 +184,9 @@ function splitSetObstacles(
     readonly checked: readonly OrderLineAssessedForCancellation[];
   },
 ): CancellationObstacle[] {
-  if (decideEligibility(one.reasons) === "denied") return [];
+  if (decideEligibilityFromReasons(one.reasons) === "denied") return [];
   const isWhole = ({ line, open, reasons }: OrderLineAssessedForCancellation): boolean =>
-    open === getUncanceledQuantity(line) && decideEligibility(reasons) !== "denied";
+    open === getUncanceledQuantity(line) && decideEligibilityFromReasons(reasons) !== "denied";
   const splitSet = groupOrderLinesBySharedPromotion(order).find(
     (lineIds) =>
       lineIds.includes(one.line.id) &&

@@ -15,7 +15,7 @@ import {
 } from "#commerce/carts/change-cart.ts";
 import {
   eraseStoredAnswersOfIdempotencyRecords,
-  findIdempotencyRecords,
+  findIdempotencyRecordsByBody,
 } from "#database/idempotency-maintenance.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createFailure } from "#foundation/failure.ts";
@@ -138,7 +138,7 @@ async function redactStoredAnswers(
 ): Promise<number> {
   const { traces, answers, lookedUpTo } = finds;
   const ownerIds = await findIdempotencyRecordOwnerIds(transaction, merchantId);
-  const newer = await findIdempotencyRecords(transaction, keyring, {
+  const newer = await findIdempotencyRecordsByBody(transaction, keyring, {
     ownerIds,
     matchesBody: traces.isIn,
     since: lookedUpTo,

@@ -5,7 +5,7 @@
  * cart may be locked.
  */
 import { sql } from "kysely";
-import type { DatabaseReader, Transaction } from "#database/transaction.ts";
+import type { DatabaseOrTransaction, Transaction } from "#database/transaction.ts";
 import { createFailure } from "#foundation/failure.ts";
 import {
   findEncryptedPersonalData,
@@ -16,7 +16,10 @@ import {
   personalDataColumns,
 } from "#commerce/addresses/personal-data.ts";
 import type { Database } from "#database/connect.ts";
-import { findIdempotencyRecords, type IdempotencyRecordKey } from "#database/idempotency-maintenance.ts";
+import {
+  findIdempotencyRecordsByBody,
+  type IdempotencyRecordKey,
+} from "#database/idempotency-maintenance.ts";
 import { DecryptionError, type EncryptionKeyring } from "#foundation/encryption.ts";
 import type { PostalAddress } from "#commerce/addresses/postal-address.ts";
 import { hashCartAddressToken } from "#commerce/carts/find-carts.ts";
@@ -25,11 +28,11 @@ import { hashCartAddressToken } from "#commerce/carts/find-carts.ts";
  * The object from which the search for a buyer's data starts. A buyer reference is unique only within its
  * merchant.
  */
-export type BuyerErasureTarget =
+export type BuyerIdentifierForErasure =
   | { readonly by: "cart" | "order" | "addressToken"; readonly value: string }
   | { readonly by: "buyerReference"; readonly value: string; readonly merchantId: string };
 
-export interface BuyerErasureScope {
+export interface BuyerRecordIdsToErase {
   readonly merchantId: string;
   /** Ids of the buyer's carts, including the carts that were merged into them. */
   readonly cartIds: readonly string[];
@@ -42,10 +45,10 @@ export interface BuyerErasureScope {
  * Finds the carts, orders and personal data of a buyer. Throws `resource_not_found` if the target does not
  * exist, so that a misspelt id does not look like a successful erasure.
  */
-export async function findBuyerErasureScope(
-  reader: DatabaseReader,
-  target: BuyerErasureTarget,
-): Promise<BuyerErasureScope> {
+export async function findBuyerRecordIdsToErase(
+  reader: DatabaseOrTransaction,
+  target: BuyerIdentifierForErasure,
+): Promise<BuyerRecordIdsToErase> {
   const seed = await findErasureStart(reader, target);
   if (seed === undefined)
     throw createFailure("resource_not_found", {
@@ -79,9 +82,9 @@ export async function findBuyerErasureScope(
  * Locks the buyer's carts and then the orders until the end of the transaction. All commands lock carts
  * before orders, so that they cannot deadlock.
  */
-export async function lockBuyerErasureScope(
+export async function lockCartsAndOrdersToErase(
   transaction: Transaction,
-  { cartIds, orderIds }: BuyerErasureScope,
+  { cartIds, orderIds }: BuyerRecordIdsToErase,
 ): Promise<void> {
   await sql`select id from cart where id = any(${cartIds}::text[]) order by id for no key update`.execute(
     transaction,
@@ -90,7 +93,7 @@ export async function lockBuyerErasureScope(
     update`.execute(transaction);
 }
 
-export function isSameBuyerErasureScope(one: BuyerErasureScope, other: BuyerErasureScope): boolean {
+export function areSameBuyerRecordIds(one: BuyerRecordIdsToErase, other: BuyerRecordIdsToErase): boolean {
   const isSame = (key: "cartIds" | "orderIds" | "personalIds"): boolean => {
     const ids = new Set(other[key]);
     return ids.size === new Set(one[key]).size && one[key].every((id) => ids.has(id));
@@ -100,7 +103,7 @@ export function isSameBuyerErasureScope(one: BuyerErasureScope, other: BuyerEras
   );
 }
 
-const targetNames: Readonly<Record<BuyerErasureTarget["by"], string>> = {
+const targetNames: Readonly<Record<BuyerIdentifierForErasure["by"], string>> = {
   cart: "this cart",
   order: "this order",
   addressToken: "this address token. The token was replaced, or its cart has ended. Erase by cart or order",
@@ -114,8 +117,8 @@ interface ErasureStart {
 }
 
 async function findErasureStart(
-  reader: DatabaseReader,
-  target: BuyerErasureTarget,
+  reader: DatabaseOrTransaction,
+  target: BuyerIdentifierForErasure,
 ): Promise<ErasureStart | undefined> {
   if (target.by === "buyerReference") return findBuyerByReference(reader, target);
   const { value } = target;
@@ -137,7 +140,7 @@ async function findErasureStart(
 
 /** Finds a buyer by the buyer reference, even if the buyer has saved addresses but neither carts nor orders. */
 async function findBuyerByReference(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   { merchantId, value }: { readonly merchantId: string; readonly value: string },
 ): Promise<ErasureStart | undefined> {
   const { rows } = await sql<{ id: string | null }>`
@@ -150,7 +153,7 @@ async function findBuyerByReference(
 }
 
 export interface BuyerDataToErase {
-  readonly scope: BuyerErasureScope;
+  readonly scope: BuyerRecordIdsToErase;
   readonly traces: BuyerTraces;
   /** Idempotency keys of the records whose stored answers contain data of the buyer. */
   readonly answers: readonly IdempotencyRecordKey[];
@@ -162,7 +165,7 @@ export interface BuyerDataToErase {
 }
 
 interface ErasureSearch {
-  readonly target: BuyerErasureTarget;
+  readonly target: BuyerIdentifierForErasure;
   readonly now: Date;
 }
 
@@ -178,9 +181,9 @@ export async function findBuyerDataToErase(
   keyring: EncryptionKeyring,
   { target, now }: ErasureSearch,
 ): Promise<BuyerDataToErase> {
-  const scope = await findBuyerErasureScope(db, target);
+  const scope = await findBuyerRecordIdsToErase(db, target);
   const traces = await findBuyerTraces(db, keyring, scope);
-  const answers = await findIdempotencyRecords(db, keyring, {
+  const answers = await findIdempotencyRecordsByBody(db, keyring, {
     ownerIds: await findIdempotencyRecordOwnerIds(db, scope.merchantId),
     matchesBody: traces.isIn,
   });
@@ -192,9 +195,9 @@ export async function findBuyerDataToErase(
  * data. If a value cannot be decrypted, for example because it was erased before, only its id is searched.
  */
 async function findBuyerTraces(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   keyring: EncryptionKeyring,
-  scope: BuyerErasureScope,
+  scope: BuyerRecordIdsToErase,
 ): Promise<BuyerTraces> {
   const rows = await findEncryptedPersonalData(reader, scope.personalIds);
   const opened = [...rows.values()].flatMap((row) => {
@@ -213,7 +216,7 @@ async function findBuyerTraces(
  * the merchant's installations and tokens, and the tokens that belong to no merchant.
  */
 export async function findIdempotencyRecordOwnerIds(
-  reader: DatabaseReader,
+  reader: DatabaseOrTransaction,
   merchantId: string,
 ): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
@@ -277,8 +280,8 @@ function wordsOf(data: PersonalData): string[] {
 const wordLengthMin = 4;
 
 /**
- * Returns the visible texts of the masked address as one group: the city, the start of the postal code and
- * the initials. A stored answer matches if it contains all texts of the group.
+ * Returns the texts by which stored answers with the masked address can be found: the city, the start of the
+ * postal code and the initials. An answer matches if it contains all texts of one group.
  */
 function maskOf(data: PersonalData): string[][] {
   if (data.kind === "buyer_email") return [];

@@ -13,7 +13,7 @@ import { createFailure } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
 import {
   type OrderAndIdOfChangedPart,
-  changeLockedOrder,
+  applyChangeToLockedOrder,
   lockOrder,
   type OrderIdAndExpectedVersion,
   type OrderCommandContext,
@@ -26,8 +26,8 @@ import {
 } from "#commerce/orders/order-checks.ts";
 import {
   isFulfillmentNeededForLine,
-  countUnitsInFulfillments,
-  countRefundedUnitsNotToSend,
+  countUnitsInNonReplacementFulfillments,
+  countRefundedUnitsExcludedFromShipping,
   getUncanceledQuantity,
 } from "#commerce/orders/order-statuses.ts";
 import { type FulfillmentType, isFulfillmentInProgress, requireShippableOrder } from "./fulfillment-rules.ts";
@@ -63,7 +63,7 @@ export async function createFulfillment(
   const id = createId("fulfillment", context.now.getTime());
   const found = await lockOrder(transaction, context, input.orderId);
   const { lines, type } = planFulfillment(found, input);
-  const order = await changeLockedOrder(transaction, context, {
+  const order = await applyChangeToLockedOrder(transaction, context, {
     order: found,
     expectedVersion: input.expectedVersion,
     work: async () => {
@@ -143,8 +143,8 @@ export function countUnfulfilledUnits(
   return Math.max(
     0,
     getUncanceledQuantity(line) -
-      countUnitsInFulfillments(order.fulfillments.filter(isFulfillmentInProgress), line.id) -
-      countRefundedUnitsNotToSend(order, line),
+      countUnitsInNonReplacementFulfillments(order.fulfillments.filter(isFulfillmentInProgress), line.id) -
+      countRefundedUnitsExcludedFromShipping(order, line),
   );
 }
 

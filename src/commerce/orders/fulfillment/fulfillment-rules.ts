@@ -107,7 +107,7 @@ const shippingMoves: ReadonlySet<FulfillmentStatusTransition> = new Set(["pack",
 const isHandover = (move: FulfillmentStatusTransition, { type }: OrderFulfillment): boolean =>
   shippingMoves.has(move) || (move === "deliver" && type === "pickup");
 
-export function requireFulfillmentStatusTransition(
+export function requireAllowedFulfillmentStatusTransition(
   order: OrderAggregate,
   fulfillment: OrderFulfillment,
   move: FulfillmentStatusTransition,

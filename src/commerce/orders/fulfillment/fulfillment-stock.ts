@@ -6,7 +6,7 @@
  */
 import { sql } from "kysely";
 import {
-  allocateReservedStockToOrder,
+  takeReservedUnitsFromStock,
   releaseStockOfOrder,
   reserveAvailableStockForOrder,
   restockReturnedUnits,
@@ -20,7 +20,7 @@ import { createOrderConflictFailure } from "#commerce/orders/order-checks.ts";
 import {
   countRefundedUndeliveredUnits,
   countUnitsRefundedBeforeLoss,
-  countUnitsInFulfillments,
+  countUnitsInNonReplacementFulfillments,
   countLostUnitsWithoutReservedStock,
   getUncanceledQuantity,
 } from "#commerce/orders/order-statuses.ts";
@@ -43,7 +43,7 @@ export interface OrderAndFulfillment {
  * How the unit counts of an order line (allocated, shipped, delivered) change for each unit of a fulfillment:
  * by 1, -1 or 0.
  */
-export interface OrderLineFulfillmentCountsChange {
+export interface OrderLineFulfillmentCountDeltas {
   readonly allocated?: number;
   readonly shipped?: number;
   readonly delivered?: number;
@@ -53,13 +53,13 @@ export interface OrderLineFulfillmentCountsChange {
  * Changes the numbers of allocated, shipped and delivered units of order lines. The change applies to the
  * units in `lines`; if `lines` is left out, to all units of the fulfillment.
  */
-export async function changeOrderLineFulfillmentCounts(
+export async function applyOrderLineFulfillmentCountDeltas(
   transaction: Transaction,
   {
     fulfillment,
     lines = fulfillment.lines,
   }: Pick<OrderAndFulfillment, "fulfillment"> & { readonly lines?: readonly OrderLineIdAndQuantity[] },
-  { allocated = 0, shipped = 0, delivered = 0 }: OrderLineFulfillmentCountsChange,
+  { allocated = 0, shipped = 0, delivered = 0 }: OrderLineFulfillmentCountDeltas,
 ): Promise<void> {
   if (fulfillment.returnId !== null || lines.length === 0) return;
   await sql`
@@ -84,7 +84,7 @@ const taken: ReadonlySet<FulfillmentStatus> = new Set([
  * Takes the units of a fulfillment from the stock on hand. Skips units that were already taken from the stock
  * for this order, for example for an earlier fulfillment that was canceled. Throws if the stock is too low.
  */
-export async function allocateFulfillmentUnits(
+export async function takeFulfillmentUnitsFromStock(
   transaction: Transaction,
   context: OrderCommandContext,
   change: OrderAndFulfillment,
@@ -94,13 +94,13 @@ export async function allocateFulfillmentUnits(
   const waiting = fulfillment.returnId === null ? waitingUnits(change) : replacementUnits(change);
   if (waiting.length === 0) return;
   requireStock(order, await reserveAvailableStockForOrder(transaction, context, unreservedOf(waiting)));
-  requireStock(order, await allocateReservedStockToOrder(transaction, context, waiting, order.number));
+  requireStock(order, await takeReservedUnitsFromStock(transaction, context, waiting, order.number));
   await decreaseUnreservedUnitsOfFulfillments(transaction, {
     order,
     returnId: fulfillment.returnId,
     lines: unreservedOf(waiting),
   });
-  await changeOrderLineFulfillmentCounts(transaction, { fulfillment, lines: waiting }, { allocated: 1 });
+  await applyOrderLineFulfillmentCountDeltas(transaction, { fulfillment, lines: waiting }, { allocated: 1 });
 }
 
 interface WaitingUnits extends OrderLineIdAndQuantity {
@@ -127,7 +127,9 @@ function waitingUnits({ order, fulfillment }: OrderAndFulfillment): WaitingUnits
       quantity -
       Math.max(
         0,
-        line.allocated - countUnitsRefundedBeforeLoss(order, line) - countUnitsInFulfillments(others, lineId),
+        line.allocated -
+          countUnitsRefundedBeforeLoss(order, line) -
+          countUnitsInNonReplacementFulfillments(others, lineId),
       );
     const promised =
       getUncanceledQuantity(line) - line.allocated - countLostUnitsWithoutReservedStock(order, lineId);
@@ -146,7 +148,8 @@ function waitingUnits({ order, fulfillment }: OrderAndFulfillment): WaitingUnits
 
 /**
  * Reserves stock to send lost units again, as far as stock is available. If too little stock is available,
- * the remaining units are recorded as unreserved, so that the fulfillment can still become `failed`.
+ * records the other units as unreserved. The fulfillment can therefore become `failed` even if stock is
+ * missing.
  */
 export async function reserveStockToResendLostUnits(
   transaction: Transaction,
@@ -156,7 +159,7 @@ export async function reserveStockToResendLostUnits(
   const { fulfillment } = change;
   if (fulfillment.returnId !== null) return createReplacementFulfillment(transaction, context, change);
   const { again } = splitLost(change);
-  await changeOrderLineFulfillmentCounts(
+  await applyOrderLineFulfillmentCountDeltas(
     transaction,
     { fulfillment, lines: again },
     { shipped: -1, allocated: -1 },
@@ -182,7 +185,7 @@ export async function updateStockForUnitsReturnedToSender(
   const { order, fulfillment } = change;
   if (fulfillment.returnId === null) {
     const { again, settled } = splitLost(change);
-    await changeOrderLineFulfillmentCounts(transaction, { fulfillment, lines: again }, { shipped: -1 });
+    await applyOrderLineFulfillmentCountDeltas(transaction, { fulfillment, lines: again }, { shipped: -1 });
     await restockReturnedUnits(transaction, context, settled, order.number);
     return [];
   }

@@ -12,7 +12,7 @@ import { createFailure } from "#foundation/failure.ts";
 import { carrierLengthMax } from "./create-fulfillment.ts";
 import {
   type OrderAndIdOfChangedPart,
-  changeOrder,
+  lockOrderAndApplyChange,
   type OrderCommandContext,
   findOrderIdOfOrderPart,
 } from "#commerce/orders/change-order.ts";
@@ -20,15 +20,15 @@ import type { OrderEvent } from "#commerce/orders/order-events.ts";
 import {
   type FulfillmentStatusTransition,
   fulfillmentTransitions,
-  requireFulfillmentStatusTransition,
+  requireAllowedFulfillmentStatusTransition,
   type ReportedTrackingStatus,
 } from "./fulfillment-rules.ts";
 import {
-  changeOrderLineFulfillmentCounts,
+  applyOrderLineFulfillmentCountDeltas,
   type OrderAndFulfillment,
   reserveStockToResendLostUnits,
   updateStockForUnitsReturnedToSender,
-  allocateFulfillmentUnits,
+  takeFulfillmentUnitsFromStock,
 } from "./fulfillment-stock.ts";
 import type { OrderAggregate, OrderFulfillment } from "#commerce/orders/order-aggregate.ts";
 
@@ -65,7 +65,7 @@ export function packFulfillment(
     target,
     name: "pack",
     row: { packingStartedAt: context.now },
-    effect: async (change) => allocateFulfillmentUnits(transaction, context, change),
+    effect: async (change) => takeFulfillmentUnitsFromStock(transaction, context, change),
   });
 }
 
@@ -90,8 +90,8 @@ export function shipFulfillment(
       ...(tracking?.carrier === null || tracking?.carrier === undefined ? {} : { carrier: tracking.carrier }),
     },
     effect: async (change) => {
-      await allocateFulfillmentUnits(transaction, context, change);
-      await changeOrderLineFulfillmentCounts(transaction, change, { shipped: 1 });
+      await takeFulfillmentUnitsFromStock(transaction, context, change);
+      await applyOrderLineFulfillmentCountDeltas(transaction, change, { shipped: 1 });
     },
   });
 }
@@ -154,7 +154,7 @@ export function markFulfillmentDelivered(
     // Units for pickup are not shipped. They are recorded as shipped at the time at which they are handed to
     // the buyer.
     effect: async (change) =>
-      changeOrderLineFulfillmentCounts(transaction, change, {
+      applyOrderLineFulfillmentCountDeltas(transaction, change, {
         delivered: 1,
         shipped: change.fulfillment.type === "pickup" ? 1 : 0,
       }),
@@ -212,9 +212,9 @@ async function move(
 ): Changing {
   const { fulfillmentId: id, expectedVersion } = target;
   const orderId = await findOrderIdOfOrderPart(transaction, context, { part: "fulfillment", id });
-  const order = await changeOrder(transaction, context, {
+  const order = await lockOrderAndApplyChange(transaction, context, {
     target: { orderId, expectedVersion },
-    requireState: (found) => requireFulfillmentStatusTransition(found, fulfillmentOf(found, id), name),
+    requireState: (found) => requireAllowedFulfillmentStatusTransition(found, fulfillmentOf(found, id), name),
     work: async (found) => {
       const fulfillment = fulfillmentOf(found, id);
       const followed = (await effect?.({ order: found, fulfillment })) ?? [];

@@ -7,8 +7,8 @@
 import { derivePaymentStatus } from "#commerce/payments/payment-rows.ts";
 import type { Transaction } from "#database/transaction.ts";
 import {
-  changeLockedOrder,
-  type OrderChangeOutcome,
+  applyChangeToLockedOrder,
+  type OrderColumnUpdateAndEvents,
   type OrderCommandContext,
 } from "#commerce/orders/change-order.ts";
 import { createOrderConflictFailure } from "#commerce/orders/order-checks.ts";
@@ -90,7 +90,7 @@ export async function closePaymentDispute(
   });
 }
 
-export interface PaymentDisputeEnd extends OrderAndPayment {
+export interface PaymentDisputeToClose extends OrderAndPayment {
   readonly expectedVersion?: number | null | undefined;
   /** The amount that the merchant has lost, in minor units; 0 if the merchant has won. */
   readonly lostMinor: number;
@@ -102,7 +102,7 @@ export interface PaymentDisputeEnd extends OrderAndPayment {
 export function savePaymentDisputeEnd(
   transaction: Transaction,
   context: OrderCommandContext,
-  { order, payment, expectedVersion, lostMinor, staysDisputed }: PaymentDisputeEnd,
+  { order, payment, expectedVersion, lostMinor, staysDisputed }: PaymentDisputeToClose,
 ): Promise<OrderAggregate> {
   const { id, disputedAt, disputeReason, status } = payment;
   return changePayment(transaction, context, {
@@ -144,7 +144,7 @@ interface PaymentValues {
 interface PaymentChange extends OrderAndPayment {
   readonly expectedVersion?: number | null | undefined;
   readonly values: PaymentValues;
-  readonly outcome: OrderChangeOutcome;
+  readonly outcome: OrderColumnUpdateAndEvents;
 }
 
 function changePayment(
@@ -152,7 +152,7 @@ function changePayment(
   context: OrderCommandContext,
   { order, payment, expectedVersion, values, outcome }: PaymentChange,
 ): Promise<OrderAggregate> {
-  return changeLockedOrder(transaction, context, {
+  return applyChangeToLockedOrder(transaction, context, {
     order,
     expectedVersion,
     work: async () => {

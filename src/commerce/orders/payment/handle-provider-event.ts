@@ -7,20 +7,20 @@ import { findPaymentByProviderIds } from "#commerce/payments/payment-pages.ts";
 import { makePaymentOperationsDueNow } from "#commerce/payments/payment-operations.ts";
 import type {
   PaymentConnectionOfProviderEvent,
-  PaymentProviderEventSource,
+  PaymentProviderEventReader,
   PaymentProviderEvent,
   PaymentProviderRefund,
 } from "#commerce/payments/provider-events.ts";
 import type { PaymentProvider } from "#commerce/payments/provider.ts";
 import { runInTransaction } from "#database/transaction.ts";
-import { changeOrderAsSystem, type SystemOrderChangeServices } from "#commerce/orders/change-order.ts";
+import { runOrderChangeAsSystem, type ServicesForSystemOrderChanges } from "#commerce/orders/change-order.ts";
 import { recordDisputeOpeningOrEnd } from "./provider-disputes.ts";
 import { saveLateRefundFailure, saveLateRefundFailureOfPaymentWithoutOrder } from "./provider-refunds.ts";
-import { applyProviderPaymentAmounts } from "./reconcile-payment.ts";
+import { applyProviderAmountsToPayment } from "./reconcile-payment.ts";
 
-export interface PaymentProviderEventServices extends SystemOrderChangeServices {
+export interface PaymentProviderEventServices extends ServicesForSystemOrderChanges {
   readonly provider: PaymentProvider;
-  readonly eventSource: PaymentProviderEventSource;
+  readonly eventSource: PaymentProviderEventReader;
 }
 
 /**
@@ -94,7 +94,7 @@ async function followDispute(
 ): Promise<void> {
   const dispute = await services.eventSource.readDispute(connectionId, disputeId);
   const step = (): Promise<boolean> =>
-    changeOrderAsSystem(services, merchantId, (transaction, context) =>
+    runOrderChangeAsSystem(services, merchantId, (transaction, context) =>
       recordDisputeOpeningOrEnd(transaction, context, { connectionId, orderId, paymentId, dispute }),
     );
   if (await step()) await step();
@@ -123,7 +123,7 @@ function followFailedRefund(
   { merchantId, orderId, paymentId }: PaymentOfEvent<string | null>,
   operationId: string,
 ): Promise<boolean> {
-  return changeOrderAsSystem(services, merchantId, async (transaction, context) => {
+  return runOrderChangeAsSystem(services, merchantId, async (transaction, context) => {
     if (orderId === null)
       return saveLateRefundFailureOfPaymentWithoutOrder(transaction, context, { paymentId, operationId });
     await saveLateRefundFailure(transaction, context, { orderId, paymentId, operationId });
@@ -143,8 +143,8 @@ async function reconcile(
   const amounts = await provider.lookup({ connectionId, reference: paymentId, currency, signal });
   if (amounts.outcome !== "authorized" && amounts.outcome !== "voided") return true;
   const hasFailedRefund = refund.hasFailed && refund.operationId === null;
-  return changeOrderAsSystem(services, merchantId, (transaction, context) =>
-    applyProviderPaymentAmounts(transaction, context, {
+  return runOrderChangeAsSystem(services, merchantId, (transaction, context) =>
+    applyProviderAmountsToPayment(transaction, context, {
       orderId,
       paymentId,
       amounts,

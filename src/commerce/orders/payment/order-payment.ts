@@ -13,7 +13,7 @@ import {
   computeUncapturedAmountMinor,
 } from "#commerce/orders/order-value.ts";
 import {
-  changeLockedOrder,
+  applyChangeToLockedOrder,
   lockOrder,
   findOrderIdOfOrderPart,
   type OrderCommandContext,
@@ -93,7 +93,7 @@ export async function capturePayment(
   requireAmountInOrderCurrency(found.order, input.amount);
   const amountMinor = amountToCapture(found, input.amount?.amountMinor);
   const { merchantId, now, events } = context;
-  return changeLockedOrder(transaction, context, {
+  return applyChangeToLockedOrder(transaction, context, {
     order: found.order,
     expectedVersion: input.expectedVersion,
     work: async () => {
@@ -137,7 +137,7 @@ export async function voidPayment(
       reason: "nothing_to_void",
       message: "No authorized amount is left to void.",
     });
-  return changeLockedOrder(transaction, context, {
+  return applyChangeToLockedOrder(transaction, context, {
     order,
     expectedVersion,
     work: async () => {

@@ -9,7 +9,7 @@ import type { OrderAggregate, OrderPayment } from "#commerce/orders/order-aggreg
 import { computeRefundablePaymentAmountMinor } from "#commerce/orders/order-value.ts";
 import { savePaymentDisputeEnd, openPaymentDispute } from "./disputes.ts";
 
-export interface DisputeOfPayment {
+export interface ProviderDisputeOfPayment {
   readonly connectionId: string;
   readonly orderId: string;
   readonly paymentId: string;
@@ -23,7 +23,7 @@ export interface DisputeOfPayment {
 export async function recordDisputeOpeningOrEnd(
   transaction: Transaction,
   context: OrderCommandContext,
-  { connectionId, orderId, paymentId, dispute }: DisputeOfPayment,
+  { connectionId, orderId, paymentId, dispute }: ProviderDisputeOfPayment,
 ): Promise<boolean> {
   const { id, status } = dispute;
   if (status === "ignored") return false;

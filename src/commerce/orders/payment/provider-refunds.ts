@@ -11,7 +11,11 @@ import {
 } from "#commerce/payments/payment-rows.ts";
 import { lockCartAndCheckoutSession } from "#commerce/checkout/change-session.ts";
 import { createId } from "#foundation/ids.ts";
-import { changeLockedOrder, lockOrder, type OrderCommandContext } from "#commerce/orders/change-order.ts";
+import {
+  applyChangeToLockedOrder,
+  lockOrder,
+  type OrderCommandContext,
+} from "#commerce/orders/change-order.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import type { OrderEvent } from "#commerce/orders/order-events.ts";
 
@@ -154,7 +158,7 @@ export async function saveLateRefundFailure(
 ): Promise<void> {
   const { now } = context;
   const order = await lockOrder(transaction, context, orderId);
-  await changeLockedOrder(transaction, context, {
+  await applyChangeToLockedOrder(transaction, context, {
     order,
     work: async () => {
       const event = await endSucceededRefund(transaction, failed, now);

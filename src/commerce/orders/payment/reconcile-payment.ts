@@ -10,11 +10,11 @@ import {
   savePayment,
   derivePaymentStatus,
 } from "#commerce/payments/payment-rows.ts";
-import type { ProviderPaymentAmounts } from "#commerce/payments/provider.ts";
+import type { PaymentAmountsAtProvider } from "#commerce/payments/provider.ts";
 import {
-  changeLockedOrder,
+  applyChangeToLockedOrder,
   lockOrder,
-  type OrderChangeOutcome,
+  type OrderColumnUpdateAndEvents,
   type OrderCommandContext,
 } from "#commerce/orders/change-order.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
@@ -26,10 +26,10 @@ import {
   type RefundMadeAtProvider,
 } from "./provider-refunds.ts";
 
-export interface ProviderPaymentAmountsToApply {
+export interface ProviderAmountsToApplyToPayment {
   readonly orderId: string;
   readonly paymentId: string;
-  readonly amounts: ProviderPaymentAmounts;
+  readonly amounts: PaymentAmountsAtProvider;
   /** The time directly before this service asked the provider for the amounts of the payment. */
   readonly askedAt: Date;
   /**
@@ -45,16 +45,16 @@ export interface ProviderPaymentAmountsToApply {
  * provider must be asked again. This is the case while an operation of the payment is pending, and if an
  * operation has ended since the provider was asked.
  */
-export async function applyProviderPaymentAmounts(
+export async function applyProviderAmountsToPayment(
   transaction: Transaction,
   context: OrderCommandContext,
-  { orderId, paymentId, amounts, askedAt, hasFailedRefund }: ProviderPaymentAmountsToApply,
+  { orderId, paymentId, amounts, askedAt, hasFailedRefund }: ProviderAmountsToApplyToPayment,
 ): Promise<boolean> {
   const order = await lockOrder(transaction, context, orderId);
   const pending = order.payments.find(({ id }) => id === paymentId)?.pending ?? [];
   if (pending.length > 0) return false;
   if (await hasNewerOperation(transaction, paymentId, askedAt)) return false;
-  await changeLockedOrder(transaction, context, {
+  await applyChangeToLockedOrder(transaction, context, {
     order,
     work: async () => {
       const payment = await lockPayment(transaction, paymentId);
@@ -96,7 +96,7 @@ async function hasNewerOperation(
 async function readRefundDifference(
   transaction: Transaction,
   { id: paymentId, refundedMinor }: PaymentRow,
-  amounts: ProviderPaymentAmounts,
+  amounts: PaymentAmountsAtProvider,
 ): Promise<number> {
   const rows = await transaction
     .selectFrom("paymentDispute")
@@ -119,7 +119,7 @@ async function adopt(
   transaction: Transaction,
   context: OrderCommandContext,
   { order, payment, next, newRefundMinor }: Adoption,
-): Promise<OrderChangeOutcome> {
+): Promise<OrderColumnUpdateAndEvents> {
   const { id, amountMinor, status } = payment;
   const after = await savePayment(transaction, {
     payment,
@@ -165,7 +165,7 @@ async function endFailedRefunds(
   transaction: Transaction,
   context: OrderCommandContext,
   failed: RefundMadeAtProvider,
-): Promise<OrderChangeOutcome | null> {
+): Promise<OrderColumnUpdateAndEvents | null> {
   const { payment } = failed;
   const { events, endedMinor } = await failRefundsMadeAtProvider(transaction, context, failed);
   if (endedMinor === 0) return null;

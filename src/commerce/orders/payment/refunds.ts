@@ -17,9 +17,9 @@ import { queuePaymentOperation } from "#commerce/payments/payment-operations.ts"
 import { createId } from "#foundation/ids.ts";
 import { createMoney } from "#foundation/money.ts";
 import {
-  changeLockedOrder,
+  applyChangeToLockedOrder,
   lockOrder,
-  type OrderChangeOutcome,
+  type OrderColumnUpdateAndEvents,
   type OrderIdAndExpectedVersion,
   type OrderCommandContext,
 } from "#commerce/orders/change-order.ts";
@@ -76,7 +76,7 @@ export async function createRefund(
   const order = await lockOrder(transaction, context, input.orderId);
   const worth = composeRefund(order, input);
   let refundId = "";
-  const work = async (): Promise<OrderChangeOutcome> => {
+  const work = async (): Promise<OrderColumnUpdateAndEvents> => {
     const { amountMinor, lines, shippingMinor, reducedMinor } = worth;
     refundId = await queueRefund(transaction, context, {
       order,
@@ -94,7 +94,7 @@ export async function createRefund(
     };
   };
   return {
-    order: await changeLockedOrder(transaction, context, {
+    order: await applyChangeToLockedOrder(transaction, context, {
       order,
       expectedVersion: input.expectedVersion,
       work,

@@ -15,7 +15,11 @@ import {
 import type { Transaction } from "#database/transaction.ts";
 import type { PaymentOperationOutcome } from "#commerce/payments/execute-payment-operation.ts";
 import type { Log } from "#foundation/log.ts";
-import { changeLockedOrder, lockOrder, type OrderCommandContext } from "#commerce/orders/change-order.ts";
+import {
+  applyChangeToLockedOrder,
+  lockOrder,
+  type OrderCommandContext,
+} from "#commerce/orders/change-order.ts";
 import type { OrderEvent } from "#commerce/orders/order-events.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import { voidAuthorizationsIfNothingOwed } from "./order-payment.ts";
@@ -28,7 +32,7 @@ export async function saveCaptureVoidOrRefundOutcome(
   const { now } = context;
   const order = await lockOrder(transaction, context, orderId);
   const failureCode = getPaymentOperationFailureCode(outcome);
-  await changeLockedOrder(transaction, context, {
+  await applyChangeToLockedOrder(transaction, context, {
     order,
     work: async () => {
       if (!(await recordPaymentOperationResult(transaction, { id: operation.id, failureCode, now })))

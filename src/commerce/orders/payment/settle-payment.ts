@@ -19,9 +19,9 @@ import {
 import type { Transaction } from "#database/transaction.ts";
 import type { Log } from "#foundation/log.ts";
 import {
-  changeOrderAsSystem,
+  runOrderChangeAsSystem,
   type OrderCommandContext,
-  type SystemOrderChangeServices,
+  type ServicesForSystemOrderChanges,
 } from "#commerce/orders/change-order.ts";
 import { placeOrder, toOrderPayment } from "#commerce/orders/place-order.ts";
 import {
@@ -31,11 +31,11 @@ import {
 import { type PaymentOperationWithOutcome, saveCaptureVoidOrRefundOutcome } from "./settle-movement.ts";
 
 export function savePaymentOperationOutcomeAsSystem(
-  services: SystemOrderChangeServices & { readonly log: Log },
+  services: ServicesForSystemOrderChanges & { readonly log: Log },
   operation: ClaimedPaymentOperation,
   outcome: PaymentOperationOutcome,
 ): Promise<void> {
-  return changeOrderAsSystem(services, operation.merchantId, (transaction, context) =>
+  return runOrderChangeAsSystem(services, operation.merchantId, (transaction, context) =>
     savePaymentOperationOutcome(transaction, context, { operation, outcome, log: services.log }),
   );
 }

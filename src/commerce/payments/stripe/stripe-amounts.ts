@@ -45,10 +45,10 @@ export function toStripeAmount(amountMinor: number, currency: string): number {
  * Converts an amount that the merchant chose at Stripe, for example a refund of 0.50 HUF in the dashboard.
  * Rounds up to whole minor units, so that the service never owes or refunds more than Stripe still holds.
  */
-export const fromStripeAmountRoundedUp = (amount: number, currency: string): number =>
+export const convertStripeAmountRoundingUp = (amount: number, currency: string): number =>
   Math.ceil(shift(amount, -getShift(currency)));
 
-export function fromStripeAmount(amount: number, currency: string): number {
+export function convertStripeAmountToMinorUnits(amount: number, currency: string): number {
   const amountMinor = shift(amount, -getShift(currency));
   if (!Number.isSafeInteger(amountMinor))
     throw new Error(`Stripe has reported ${amount} of ${currency}, which is no whole number of minor units.`);

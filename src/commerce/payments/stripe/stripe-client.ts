@@ -5,7 +5,10 @@
  * the same idempotency key.
  */
 import type Stripe from "stripe";
-import { type OpenedPaymentConnection, openPaymentConnection } from "#commerce/payments/connections.ts";
+import {
+  type PaymentConnectionWithDecryptedSecrets,
+  loadDecryptedPaymentConnection,
+} from "#commerce/payments/connections.ts";
 import type { Database } from "#database/connect.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type { EncryptionKeyring } from "#foundation/encryption.ts";
@@ -42,12 +45,12 @@ export interface StripeServices {
 }
 
 /** Reads a payment connection, and creates a Stripe client with the secret key of the connection. */
-export async function openStripeConnection(
+export async function openStripeClientForConnection(
   { db, keyring, stripeApiBase: apiBase }: StripeServices,
   connectionId: string | null,
-): Promise<{ readonly client: Stripe; readonly connection: OpenedPaymentConnection }> {
+): Promise<{ readonly client: Stripe; readonly connection: PaymentConnectionWithDecryptedSecrets }> {
   const connection =
-    connectionId === null ? undefined : await openPaymentConnection(db, keyring, connectionId);
+    connectionId === null ? undefined : await loadDecryptedPaymentConnection(db, keyring, connectionId);
   if (connection === undefined) throw new Error(`There is no payment connection ${connectionId}.`);
   return { client: await createStripeClient(connection.secretKey, apiBase), connection };
 }

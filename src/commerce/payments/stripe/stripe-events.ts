@@ -1,15 +1,15 @@
 /** Reads the events (webhooks) of Stripe, and the disputes and refunds that they name. */
 import type Stripe from "stripe";
-import { openPaymentConnection } from "#commerce/payments/connections.ts";
+import { loadDecryptedPaymentConnection } from "#commerce/payments/connections.ts";
 import type { PaymentDisputeReasonCode } from "#commerce/orders/payment/disputes.ts";
 import {
-  type PaymentProviderEventSource,
+  type PaymentProviderEventReader,
   type PaymentProviderDispute,
   type PaymentProviderEvent,
   PaymentProviderKeyRefusedError,
 } from "#commerce/payments/provider-events.ts";
-import { fromStripeAmountRoundedUp } from "./stripe-amounts.ts";
-import { openStripeConnection, type StripeServices, verifyStripeEvent } from "./stripe-client.ts";
+import { convertStripeAmountRoundingUp } from "./stripe-amounts.ts";
+import { openStripeClientForConnection, type StripeServices, verifyStripeEvent } from "./stripe-client.ts";
 import { isStripeKeyRefusalError } from "./stripe-errors.ts";
 import { operationMetadataName, paymentMetadataName } from "./stripe-page.ts";
 import { isFailedOrCanceledRefundStatus } from "./stripe-refunds.ts";
@@ -35,11 +35,11 @@ export const stripeEventTypes = [
   "charge.dispute.closed",
 ] as const satisfies readonly Stripe.WebhookEndpointCreateParams.EnabledEvent[];
 
-export function createStripeEventSource(services: StripeServices): PaymentProviderEventSource {
+export function createStripeEventSource(services: StripeServices): PaymentProviderEventReader {
   const { db, clock, keyring } = services;
   return {
     verify: async (connectionId, { body, signature }) => {
-      const connection = await openPaymentConnection(db, keyring, connectionId);
+      const connection = await loadDecryptedPaymentConnection(db, keyring, connectionId);
       if (connection === undefined || connection.signingSecret === null) return undefined;
       const { id, merchantId, signingSecret } = connection;
       const event = await verifyStripeEvent({ body, signature, signingSecret, now: clock.now() });
@@ -48,7 +48,7 @@ export function createStripeEventSource(services: StripeServices): PaymentProvid
         : { event: toProviderEvent(event), connection: { id, merchantId } };
     },
     list: async function* list(connectionId, since) {
-      const { client } = await openStripeConnection(services, connectionId);
+      const { client } = await openStripeClientForConnection(services, connectionId);
       const created = { gte: Math.floor(since.getTime() / 1000) };
       const listed = client.events.list({ created, types: [...stripeEventTypes], limit: 100 });
       try {
@@ -64,11 +64,11 @@ export function createStripeEventSource(services: StripeServices): PaymentProvid
       }
     },
     readDispute: async (connectionId, id) => {
-      const { client } = await openStripeConnection(services, connectionId);
+      const { client } = await openStripeClientForConnection(services, connectionId);
       return toProviderDispute(await client.disputes.retrieve(id));
     },
     readRefund: async (connectionId, id) => {
-      const { client } = await openStripeConnection(services, connectionId);
+      const { client } = await openStripeClientForConnection(services, connectionId);
       const { status, metadata } = await client.refunds.retrieve(id);
       return {
         operationId: metadata?.[operationMetadataName] ?? null,
@@ -119,7 +119,7 @@ function toProviderDispute({ id, status, amount, currency, reason }: Stripe.Disp
   return {
     id,
     status: disputeStatusOf(status),
-    amountMinor: fromStripeAmountRoundedUp(amount, currency.toUpperCase()),
+    amountMinor: convertStripeAmountRoundingUp(amount, currency.toUpperCase()),
     reason: disputeReasons[reason] ?? "other",
   };
 }

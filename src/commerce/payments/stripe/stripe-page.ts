@@ -9,24 +9,24 @@ export const paymentMetadataName = "commerce_payment";
 export const operationMetadataName = "commerce_operation";
 const sessionMetadataName = "commerce_checkout_session";
 
-/** Minimum time for which a page of Stripe can be open, in milliseconds. */
+/** The shortest time after which Stripe lets a payment page expire, in milliseconds. */
 const shortestPageMs = 30 * 60_000;
 
-export const getStripePageExpiry = ({ startedAt }: PaymentPageContent): Date =>
+export const getStripePaymentPageExpiry = ({ startedAt }: PaymentPageContent): Date =>
   new Date(startedAt.getTime() + stripePageMs);
 
 /**
  * Returns true if Stripe still accepts a new page for the payment: at least 30 minutes are left before the
  * page expires.
  */
-export const canStripePageBeOpened = (content: PaymentPageContent, now: Date): boolean =>
-  getStripePageExpiry(content).getTime() - now.getTime() >= shortestPageMs;
+export const canCreateStripePaymentPage = (content: PaymentPageContent, now: Date): boolean =>
+  getStripePaymentPageExpiry(content).getTime() - now.getTime() >= shortestPageMs;
 
 /**
  * Returns the parameters of the payment page. They are the same in each attempt, because Stripe refuses a
  * repeated idempotency key with other parameters.
  */
-export function createStripePageParameters(
+export function createStripePaymentPageParameters(
   { reference, currency }: Pick<PaymentProviderAuthorizationRequest, "reference" | "currency">,
   content: PaymentPageContent,
 ): Stripe.Checkout.SessionCreateParams {
@@ -39,7 +39,7 @@ export function createStripePageParameters(
     // Adaptive pricing is disabled, so that the buyer pays the total and the currency that the checkout page
     // has shown.
     adaptive_pricing: { enabled: false },
-    expires_at: Math.floor(getStripePageExpiry(content).getTime() / 1000),
+    expires_at: Math.floor(getStripePaymentPageExpiry(content).getTime() / 1000),
     success_url: content.paidUrl,
     cancel_url: content.canceledUrl,
     line_items: toPayableLines(content, currency).map(({ name, amountMinor }) => ({

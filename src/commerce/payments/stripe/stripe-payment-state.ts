@@ -6,9 +6,9 @@ import type Stripe from "stripe";
 import type {
   PaymentLookupResult,
   PaymentProviderRequest,
-  ProviderPaymentAmounts,
+  PaymentAmountsAtProvider,
 } from "#commerce/payments/provider.ts";
-import { fromStripeAmount, fromStripeAmountRoundedUp } from "./stripe-amounts.ts";
+import { convertStripeAmountToMinorUnits, convertStripeAmountRoundingUp } from "./stripe-amounts.ts";
 import { normalizeStripeErrorCode } from "./stripe-errors.ts";
 
 /**
@@ -50,13 +50,13 @@ function endedPageResult(intent: Stripe.PaymentIntent): PaymentLookupResult {
   return { outcome: "declined", code: normalizeStripeErrorCode(declineCode ?? code) };
 }
 
-function toAmounts(intent: Stripe.PaymentIntent, refundedAmount: number): ProviderPaymentAmounts {
+function toAmounts(intent: Stripe.PaymentIntent, refundedAmount: number): PaymentAmountsAtProvider {
   const currency = intent.currency.toUpperCase();
   return {
-    amountMinor: fromStripeAmount(intent.amount, currency),
-    capturedMinor: fromStripeAmount(intent.amount_received, currency),
+    amountMinor: convertStripeAmountToMinorUnits(intent.amount, currency),
+    capturedMinor: convertStripeAmountToMinorUnits(intent.amount_received, currency),
     voidedMinor: getReleasedAuthorizationAmountMinor(intent),
-    refundedMinor: fromStripeAmountRoundedUp(refundedAmount, currency),
+    refundedMinor: convertStripeAmountRoundingUp(refundedAmount, currency),
   };
 }
 
@@ -71,7 +71,7 @@ export const getReleasedAuthorizationAmountMinor = ({
 }: Stripe.PaymentIntent): number =>
   intent.status === "requires_capture"
     ? 0
-    : fromStripeAmount(amount - received, intent.currency.toUpperCase());
+    : convertStripeAmountToMinorUnits(amount - received, intent.currency.toUpperCase());
 
 /** Returns true if Stripe reports refunds of the payment. Some of these refunds may have failed. */
 export const hasStripeRefunds = ({ latest_charge: charge }: Stripe.PaymentIntent): boolean =>

@@ -20,12 +20,12 @@ import type {
   PaymentProviderRequest,
 } from "#commerce/payments/provider.ts";
 import { canStripeChargeAmount, toStripeAmount } from "./stripe-amounts.ts";
-import { openStripeConnection, type StripeServices } from "./stripe-client.ts";
+import { openStripeClientForConnection, type StripeServices } from "./stripe-client.ts";
 import { getStripeRefusalCode, isStripeKeyRefusalError } from "./stripe-errors.ts";
 import {
-  canStripePageBeOpened,
-  createStripePageParameters,
-  getStripePageExpiry,
+  canCreateStripePaymentPage,
+  createStripePaymentPageParameters,
+  getStripePaymentPageExpiry,
   operationMetadataName,
 } from "./stripe-page.ts";
 import {
@@ -46,7 +46,7 @@ export function createStripeProvider(services: StripeServices): PaymentProvider 
     lookup: async ({ connectionId, reference }) => {
       const page = await findPaymentPage(services.db, reference);
       if (page === undefined) return { outcome: "unknown" };
-      const { client } = await openStripeConnection(services, connectionId);
+      const { client } = await openStripeClientForConnection(services, connectionId);
       return (await readPayment(services, client, page)).state;
     },
   };
@@ -60,15 +60,16 @@ async function openPage(
   if (connectionId === null || checkout === null)
     throw new Error(`Payment ${reference} needs a connection and a checkout to be paid at Stripe.`);
   const now = services.clock.now();
-  if (!canStripePageBeOpened(checkout, now)) return { outcome: "declined", code: "provider_unavailable" };
+  if (!canCreateStripePaymentPage(checkout, now))
+    return { outcome: "declined", code: "provider_unavailable" };
   try {
-    const { client } = await openStripeConnection(services, connectionId);
+    const { client } = await openStripeClientForConnection(services, connectionId);
     const { id: pageId, url } = await client.checkout.sessions.create(
-      createStripePageParameters(request, checkout),
+      createStripePaymentPageParameters(request, checkout),
       { idempotencyKey },
     );
     if (url === null) throw new Error(`Stripe has returned no URL for the page ${pageId}.`);
-    const expiresAt = getStripePageExpiry(checkout);
+    const expiresAt = getStripePaymentPageExpiry(checkout);
     await recordPaymentPage(services.db, { reference, connectionId, pageId, url, expiresAt, createdAt: now });
     return { outcome: "pending" };
   } catch (error) {
@@ -113,7 +114,7 @@ async function withIntent(
     return { outcome: "declined", code: "currency_not_payable" };
   const page = await findPaymentPage(services.db, request.reference);
   if (page === undefined) return { outcome: "declined", code: "payment_unknown" };
-  const { client } = await openStripeConnection(services, request.connectionId);
+  const { client } = await openStripeClientForConnection(services, request.connectionId);
   const intentId = page.intentId ?? (await readPayment(services, client, page)).intent?.id;
   return intentId === undefined
     ? { outcome: "declined", code: "payment_not_authorized" }
@@ -170,7 +171,7 @@ async function voidPayment(
   // Without a stored page, the void succeeds: the buyer never got the URL of the page, so no buyer can pay on
   // it.
   if (page === undefined) return { outcome: "succeeded" };
-  const { client } = await openStripeConnection(services, connectionId);
+  const { client } = await openStripeClientForConnection(services, connectionId);
   const { session, intent, state } = await readPayment(services, client, page);
   try {
     if (session.status === "open" && state.outcome === "pending") {

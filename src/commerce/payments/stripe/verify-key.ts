@@ -31,7 +31,10 @@ export async function verifyStripeKey(
     return { provider: "stripe", mode, accountId: id, accountName: profile?.name ?? null };
   } catch (error) {
     if (isStripeKeyRefusalError(error))
-      throw keyFailure("refused", '"secretKey" was not accepted by Stripe.');
-    throw createFailure("upstream_timeout", { cause: error });
+      throw keyFailure("refused", `Stripe did not accept "secretKey", a key of the ${mode} mode.`);
+    throw createFailure("upstream_timeout", {
+      message: 'Stripe could not be asked whether "secretKey" is valid, so nothing was changed. Try again.',
+      cause: error,
+    });
   }
 }

@@ -6,7 +6,7 @@
 import type { Database } from "#database/connect.ts";
 import { makePaymentOperationsDueNow } from "#commerce/payments/payment-operations.ts";
 import { runInTransaction, type Transaction } from "#database/transaction.ts";
-import type { InProcessEvents } from "#foundation/events.ts";
+import type { InProcessEventEmitter } from "#foundation/events.ts";
 
 /**
  * Time in which the buyer can answer a challenge, in milliseconds; shorter than the timeout of an
@@ -19,7 +19,7 @@ export const challengeTokens = ["tok_challenge", "tok_challenge_decline"] as con
 const challengeTokenSet: ReadonlySet<string> = new Set(challengeTokens);
 export const isCardTokenRequiringChallenge = (token: string): boolean => challengeTokenSet.has(token);
 
-export interface OpenPaymentChallenge {
+export interface UnansweredPaymentChallenge {
   /** The id of the payment that waits for the buyer's answer. */
   readonly paymentId: string;
 }
@@ -28,10 +28,10 @@ export interface OpenPaymentChallenge {
  * Returns the challenge for which the payment of the checkout session waits. Undefined if the payment has no
  * challenge, or if the challenge was answered or its time is over.
  */
-export function findOpenPaymentChallenge(
+export function findUnansweredPaymentChallenge(
   db: Database | Transaction,
   { sessionId, now }: { readonly sessionId: string; readonly now: Date },
-): Promise<OpenPaymentChallenge | undefined> {
+): Promise<UnansweredPaymentChallenge | undefined> {
   return db
     .selectFrom("payment")
     .innerJoin("testProviderPayment", "testProviderPayment.reference", "payment.id")
@@ -49,7 +49,7 @@ export interface PaymentChallengeAnswer {
   /** True if the buyer confirmed the payment; false if the buyer canceled or failed the challenge. */
   readonly isConfirmed: boolean;
   readonly now: Date;
-  readonly events: InProcessEvents;
+  readonly events: InProcessEventEmitter;
 }
 
 /**
@@ -57,12 +57,12 @@ export interface PaymentChallengeAnswer {
  * authorized or declined at once. Further answers change nothing. Does nothing if the session has no open
  * challenge.
  */
-export function answerPaymentChallenge(
+export function recordPaymentChallengeAnswer(
   db: Database,
   { sessionId, isConfirmed, now, events }: PaymentChallengeAnswer,
 ): Promise<void> {
   return runInTransaction(db, async (transaction) => {
-    const challenge = await findOpenPaymentChallenge(transaction, { sessionId, now });
+    const challenge = await findUnansweredPaymentChallenge(transaction, { sessionId, now });
     if (challenge === undefined) return;
     const { paymentId } = challenge;
     const confirmed = transaction

@@ -9,7 +9,7 @@ import type { Database } from "#database/connect.ts";
 import { runInTransaction, type Transaction } from "#database/transaction.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type {
-  ProviderPaymentAmounts,
+  PaymentAmountsAtProvider,
   PaymentProviderRequest,
   PaymentAuthorizationResult,
   PaymentProviderAuthorizationRequest,
@@ -189,7 +189,7 @@ function paymentAmounts({
   capturedMinor,
   voidedMinor,
   refundedMinor,
-}: TestProviderPaymentRow): ProviderPaymentAmounts {
+}: TestProviderPaymentRow): PaymentAmountsAtProvider {
   return { amountMinor, capturedMinor, voidedMinor, refundedMinor };
 }
 

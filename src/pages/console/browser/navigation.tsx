@@ -53,7 +53,7 @@ export function navigateToConsolePath(to: string): void {
 }
 
 /** Changes the URL without a new entry in the browser's history, for example after a filter was changed. */
-export function replaceLocation(to: string): void {
+export function replaceConsoleUrlInHistory(to: string): void {
   history.replaceState(null, "", consolePath + to);
   dispatchEvent(new Event(moved));
 }

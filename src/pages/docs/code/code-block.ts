@@ -13,7 +13,7 @@ import php from "highlight.js/lib/languages/php";
 import python from "highlight.js/lib/languages/python";
 import ruby from "highlight.js/lib/languages/ruby";
 import typescript from "highlight.js/lib/languages/typescript";
-import { html, HtmlMarkup } from "#pages/shared/html.ts";
+import { html, PreEscapedHtml } from "#pages/shared/html.ts";
 
 const languages = { bash, go, graphql, http, javascript, json, php, python, ruby, typescript };
 for (const [name, language] of Object.entries(languages)) highlighter.registerLanguage(name, language);
@@ -39,11 +39,13 @@ const syntaxOf: Readonly<Record<string, keyof typeof languages>> = {
  * Renders a code block. The block can get the keyboard focus, so that long lines can be scrolled with the
  * keyboard.
  */
-export function renderCodeBlock(code: string, label: string): HtmlMarkup {
+export function renderCodeBlock(code: string, label: string): PreEscapedHtml {
   const language = syntaxOf[label];
   const shown =
-    language === undefined ? html`${code}` : new HtmlMarkup(highlighter.highlight(code, { language }).value);
-  return new HtmlMarkup(
+    language === undefined
+      ? html`${code}`
+      : new PreEscapedHtml(highlighter.highlight(code, { language }).value);
+  return new PreEscapedHtml(
     html`<pre tabindex="0" role="region" aria-label="${label}"><code>${shown}</code></pre>`.text.trim(),
   );
 }

@@ -5,7 +5,7 @@
  */
 import type { OpenApiDocumentOperation } from "#pages/docs/api-document.ts";
 import type { RequestExampleValues } from "#pages/docs/examples.ts";
-import { html, type HtmlMarkup } from "#pages/shared/html.ts";
+import { html, type PreEscapedHtml } from "#pages/shared/html.ts";
 import { renderCodeBlock } from "./code-block.ts";
 import { formatCurlSample } from "./curl.ts";
 import { createExampleHttpRequest } from "./example-request.ts";
@@ -61,7 +61,7 @@ function clientCall(
   };
 }
 
-export const renderCodeSamples = ([first, ...others]: readonly CodeSample[]): HtmlMarkup =>
+export const renderCodeSamples = ([first, ...others]: readonly CodeSample[]): PreEscapedHtml =>
   html`<div class="samples">
     ${
       first === undefined

@@ -2,7 +2,7 @@
  * Renders the shell command that sets a variable to the API key. The code examples use this variable. The
  * page never shows the key itself.
  */
-import { html, type HtmlMarkup } from "#pages/shared/html.ts";
+import { html, type PreEscapedHtml } from "#pages/shared/html.ts";
 import { renderCodeBlock } from "./code-block.ts";
 
 /**
@@ -17,7 +17,7 @@ const ownKeyLine = "export KEY=cpk_…";
 export function renderCredentialInstructions(
   credential: "key" | "token",
   { isDemo, home }: { readonly isDemo: boolean; readonly home: string },
-): HtmlMarkup {
+): PreEscapedHtml {
   if (credential === "token")
     return html`<p>
       <code>ACCESS_TOKEN</code> and <code>DPOP_PROOF</code> are an access token and a proof made for this

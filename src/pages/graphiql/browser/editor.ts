@@ -46,7 +46,7 @@ export async function renderGraphiqlEditor(
   data: GraphiqlPageData,
   { fetcher, onSchema }: EditorListeners,
 ): Promise<void> {
-  // With the option `globalAPI`, the text editor Monaco sets `window.monaco`, which `openExampleInNewTab`
+  // With the option `globalAPI`, the text editor Monaco sets `window.monaco`, which `openExampleInNewEditorTab`
   // needs.
   shared.MonacoEnvironment = { globalAPI: true, getWorkerUrl: (_moduleId, label) => data.workers[label] };
   await import(/* @vite-ignore */ data.component);
@@ -89,7 +89,7 @@ function openTab(): Tab | undefined {
  * Opens an example in a new tab of the editor. GraphiQL has no function for this, so the "New tab" button is
  * pressed and the text fields are filled in. Waits until the text fields exist.
  */
-export async function openExampleInNewTab({ query, variables = "" }: GraphiqlExample): Promise<void> {
+export async function openExampleInNewEditorTab({ query, variables = "" }: GraphiqlExample): Promise<void> {
   const operation = await waitForElement(() => modelNamed("operation.graphql"));
   const variablesModel = await waitForElement(() => modelNamed("variables.json"));
   document.querySelector<HTMLButtonElement>('button[aria-label="New tab"]')?.click();

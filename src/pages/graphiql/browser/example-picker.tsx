@@ -16,7 +16,7 @@ interface ExamplePickerProps {
   readonly onEnterToken: () => void;
 }
 
-export function ExamplePicker(props: ExamplePickerProps): JSX.Element {
+export function ExampleQueryPicker(props: ExamplePickerProps): JSX.Element {
   const { groups, role, onPick, onClose, onEnterToken } = props;
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current?.showModal(), []);

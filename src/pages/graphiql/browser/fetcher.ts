@@ -3,7 +3,7 @@
  * events). Also measures the cost, duration and size of the answers.
  */
 import { readServerSentEvents } from "#pages/shared/browser/server-sent-events.ts";
-import { NoTokenEnteredError, type GraphiqlTokenKeeper } from "./token-keeper.ts";
+import { NoTokenEnteredError, type GraphiqlTokenManager } from "./token-keeper.ts";
 
 /** The measurements of one GraphQL operation that the reader has run. */
 export interface GraphqlOperationMeasurements {
@@ -59,7 +59,7 @@ export interface GraphqlOperationRunListeners {
 }
 
 export function createGraphiqlFetcher(
-  keeper: GraphiqlTokenKeeper,
+  keeper: GraphiqlTokenManager,
   { onRun, onMeasured }: GraphqlOperationRunListeners,
 ): GraphiqlFetcher {
   return async ({ query, operationName, variables }, options) => {

@@ -8,23 +8,23 @@ import "./graphiql.css";
 import { addTypeMapLinkToDocsPanel } from "./docs-link.ts";
 import {
   addElementToAnswerPane,
-  openExampleInNewTab,
+  openExampleInNewEditorTab,
   renderGraphiqlEditor,
   waitForElement,
   watchGraphiqlAnswer,
 } from "./editor.ts";
-import { ExamplePicker } from "./example-picker.tsx";
+import { ExampleQueryPicker } from "./example-picker.tsx";
 import { createGraphiqlFetcher, type GraphqlOperationMeasurements } from "./fetcher.ts";
 import { type GraphiqlPageData, readEmbeddedPageData } from "./page-data.ts";
 import { GraphiqlResultPanel } from "./result/result-panel.tsx";
 import type { LoadedGraphqlSchema } from "./result/schema-types.ts";
 import { GraphiqlStatusLine } from "./status-line.tsx";
-import { GraphiqlTabRow } from "./tab-row.tsx";
-import { TokenButton, TokenDialog, useRerenderOnTokenChange } from "./token-dialog.tsx";
-import { GraphiqlTokenKeeper } from "./token-keeper.ts";
+import { GraphiqlTabBar } from "./tab-row.tsx";
+import { GraphiqlTokenButton, GraphiqlTokenDialog, useRerenderOnTokenChange } from "./token-dialog.tsx";
+import { GraphiqlTokenManager } from "./token-keeper.ts";
 
 interface ToolsProps {
-  readonly keeper: GraphiqlTokenKeeper;
+  readonly keeper: GraphiqlTokenManager;
   readonly data: GraphiqlPageData;
   readonly onPick: () => void;
 }
@@ -37,10 +37,10 @@ function Tools({ keeper, data, onPick }: ToolsProps): JSX.Element {
       <button type="button" class="tool" aria-haspopup="dialog" onClick={() => setPicking(true)}>
         Examples…
       </button>
-      <TokenButton keeper={keeper} />
-      <TokenDialog keeper={keeper} data={data} />
+      <GraphiqlTokenButton keeper={keeper} />
+      <GraphiqlTokenDialog keeper={keeper} data={data} />
       {isPicking ? (
-        <ExamplePicker
+        <ExampleQueryPicker
           groups={data.groups}
           role={keeper.holder?.role}
           onClose={() => setPicking(false)}
@@ -51,7 +51,7 @@ function Tools({ keeper, data, onPick }: ToolsProps): JSX.Element {
           onPick={(example) => {
             setPicking(false);
             onPick();
-            void openExampleInNewTab(example);
+            void openExampleInNewEditorTab(example);
           }}
         />
       ) : null}
@@ -71,7 +71,7 @@ function renderPaneTabs(place: Element, editor: HTMLElement): (pane: Pane) => vo
   const choose = (pane: Pane): void => {
     editor.dataset["pane"] = pane;
     render(
-      <GraphiqlTabRow label="Parts of the editor" tabs={panes} chosen={pane} onChoose={choose} />,
+      <GraphiqlTabBar label="Parts of the editor" tabs={panes} chosen={pane} onChoose={choose} />,
       place,
     );
   };
@@ -120,7 +120,7 @@ async function showEditor(editor: HTMLElement, data: GraphiqlPageData, parts: Ed
 }
 
 interface EditorParts {
-  readonly keeper: GraphiqlTokenKeeper;
+  readonly keeper: GraphiqlTokenManager;
   readonly onRun: () => void;
   readonly onMeasured: (run: GraphqlOperationMeasurements) => void;
 }
@@ -131,7 +131,7 @@ async function begin(): Promise<void> {
   );
   if (!tools || !tabs || !editor || !foot) return;
   const data = readEmbeddedPageData() as GraphiqlPageData;
-  const keeper = new GraphiqlTokenKeeper(data.endpoint);
+  const keeper = new GraphiqlTokenManager(data.endpoint);
   const choosePane = renderPaneTabs(tabs, editor);
   const showCost = (run?: GraphqlOperationMeasurements): void =>
     render(<GraphiqlStatusLine run={run} />, foot);

@@ -17,7 +17,7 @@ export interface GraphiqlExampleGroup {
  * The data that the pages of GraphiQL and the type map need for the token dialog and for requests: the URL of
  * the GraphQL endpoint, the URL paths of other pages, and the demo's tokens.
  */
-export interface TokenDialogPageData {
+export interface GraphiqlTokenDialogData {
   readonly endpoint: string;
   /** The URL path of the documentation. The next field, `console`, is the URL path of the merchants' console. */
   readonly docs: string;
@@ -26,7 +26,7 @@ export interface TokenDialogPageData {
   readonly demoTokens?: Readonly<Record<string, string>>;
 }
 
-export interface GraphiqlPageData extends TokenDialogPageData {
+export interface GraphiqlPageData extends GraphiqlTokenDialogData {
   /** The URL path of the script that contains the component GraphiQL. */
   readonly component: string;
   /**

@@ -15,7 +15,7 @@ interface TabRowProps<Name extends string> {
  */
 const steps: Readonly<Record<string, number>> = { ArrowRight: 1, ArrowLeft: -1 };
 
-export function GraphiqlTabRow<Name extends string>({
+export function GraphiqlTabBar<Name extends string>({
   label,
   tabs,
   chosen,

@@ -4,27 +4,27 @@
  */
 import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { TokenDialogPageData } from "./page-data.ts";
-import type { CredentialRoleAndMerchant, GraphiqlTokenKeeper } from "./token-keeper.ts";
+import type { GraphiqlTokenDialogData } from "./page-data.ts";
+import type { CredentialRoleAndMerchant, GraphiqlTokenManager } from "./token-keeper.ts";
 
 interface Kept {
-  readonly keeper: GraphiqlTokenKeeper;
+  readonly keeper: GraphiqlTokenManager;
 }
 
 interface TokenDialogProps extends Kept {
-  readonly data: TokenDialogPageData;
+  readonly data: GraphiqlTokenDialogData;
 }
 
 /**
  * Renders the calling component again when the stored token, the role of the token, or the message in the
  * token dialog changes.
  */
-export function useRerenderOnTokenChange(keeper: GraphiqlTokenKeeper): void {
+export function useRerenderOnTokenChange(keeper: GraphiqlTokenManager): void {
   const [, setTurn] = useState(0);
   useLayoutEffect(() => keeper.onChange(() => setTurn((turn) => turn + 1)), [keeper]);
 }
 
-export function TokenButton({ keeper }: Kept): JSX.Element {
+export function GraphiqlTokenButton({ keeper }: Kept): JSX.Element {
   useRerenderOnTokenChange(keeper);
   return (
     <button type="button" class="tool" aria-haspopup="dialog" onClick={() => keeper.change()}>
@@ -39,7 +39,7 @@ function nameOf(holder: CredentialRoleAndMerchant | undefined): string {
   return `${isConsoleSession ? "console session" : role}, ${merchant ?? "whole platform"}`;
 }
 
-export function TokenDialog({ keeper, data }: TokenDialogProps): JSX.Element | null {
+export function GraphiqlTokenDialog({ keeper, data }: TokenDialogProps): JSX.Element | null {
   useRerenderOnTokenChange(keeper);
   return keeper.question === undefined ? null : <OpenDialog keeper={keeper} data={data} />;
 }
@@ -105,9 +105,9 @@ function OpenDialog({ keeper, data }: TokenDialogProps): JSX.Element {
 }
 
 interface OtherSourcesProps {
-  readonly data: TokenDialogPageData;
+  readonly data: GraphiqlTokenDialogData;
   readonly isBusy: boolean;
-  readonly onUse: (action: (keeper: GraphiqlTokenKeeper) => Promise<void>) => void;
+  readonly onUse: (action: (keeper: GraphiqlTokenManager) => Promise<void>) => void;
 }
 
 /**

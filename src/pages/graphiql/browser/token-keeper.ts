@@ -86,7 +86,7 @@ const unreachable: Fault = {
   isRefusal: false,
 };
 
-export class GraphiqlTokenKeeper {
+export class GraphiqlTokenManager {
   holder: CredentialRoleAndMerchant | undefined;
   question: TokenDialogPrompt | undefined;
   readonly #endpoint: string;

@@ -24,7 +24,7 @@ export interface LiveGraphqlResult<Data> {
  */
 export type LiveSubscriptionConnectionState = "connecting" | "live" | "waiting" | "ended";
 
-export interface LiveSubscription<Data> {
+export interface LiveSubscriptionOptions<Data> {
   readonly query: string;
   readonly variables?: Readonly<Record<string, unknown>>;
   /** Additional headers of the requests. If the value is a function, it is called for each request. */
@@ -51,7 +51,7 @@ const pauseMsMax = 30_000;
  * Starts to receive the results of a subscription and returns immediately. The caller ends the subscription
  * by aborting `signal`.
  */
-export function startLiveSubscription<Data>(live: LiveSubscription<Data>): void {
+export function startLiveSubscription<Data>(live: LiveSubscriptionOptions<Data>): void {
   void follow(live);
 }
 
@@ -59,7 +59,7 @@ type Ending =
   | { readonly isOver: true; readonly status?: number }
   | { readonly isOver: false; readonly wasLive: boolean; readonly pauseMsMin?: number };
 
-async function follow<Data>(live: LiveSubscription<Data>): Promise<void> {
+async function follow<Data>(live: LiveSubscriptionOptions<Data>): Promise<void> {
   const { signal, onState } = live;
   let failures = 0;
   while (!isAborted(signal)) {
@@ -96,7 +96,7 @@ function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   });
 }
 
-async function attempt<Data>(live: LiveSubscription<Data>): Promise<Ending> {
+async function attempt<Data>(live: LiveSubscriptionOptions<Data>): Promise<Ending> {
   const stopping = new AbortController();
   const stop = (): void => stopping.abort();
   live.signal?.addEventListener("abort", stop, { once: true });
@@ -112,7 +112,7 @@ async function attempt<Data>(live: LiveSubscription<Data>): Promise<Ending> {
   }
 }
 
-async function read<Data>(live: LiveSubscription<Data>, stopping: AbortController): Promise<Ending> {
+async function read<Data>(live: LiveSubscriptionOptions<Data>, stopping: AbortController): Promise<Ending> {
   const response = await sendRequest(live, stopping.signal);
   const type = response.headers.get("content-type") ?? "";
   if (!response.ok || !type.startsWith("text/event-stream") || response.body === null)
@@ -122,7 +122,7 @@ async function read<Data>(live: LiveSubscription<Data>, stopping: AbortControlle
 }
 
 function sendRequest<Data>(
-  { url = "/graphql", query, variables = {}, headers = {} }: LiveSubscription<Data>,
+  { url = "/graphql", query, variables = {}, headers = {} }: LiveSubscriptionOptions<Data>,
   signal: AbortSignal,
 ): Promise<Response> {
   return fetch(url, {
@@ -142,7 +142,7 @@ function sendRequest<Data>(
  * Decides whether a refused request for a stream is sent again. The statuses 408, 429 and 5xx are temporary,
  * so the request is sent again. After any other status, the service would refuse it again.
  */
-async function refused<Data>(live: LiveSubscription<Data>, response: Response): Promise<Ending> {
+async function refused<Data>(live: LiveSubscriptionOptions<Data>, response: Response): Promise<Ending> {
   const { status } = response;
   if (status >= 500 || status === 408 || status === 429) {
     const seconds = Number(response.headers.get("retry-after") ?? 0);
@@ -154,7 +154,7 @@ async function refused<Data>(live: LiveSubscription<Data>, response: Response): 
 }
 
 async function readStream<Data>(
-  live: LiveSubscription<Data>,
+  live: LiveSubscriptionOptions<Data>,
   body: ReadableStream<Uint8Array>,
   stopping: AbortController,
 ): Promise<Ending> {

@@ -154,7 +154,7 @@ export const auditActionGroups: Readonly<Record<string, string>> = {
     "categoryDelete searchSynonymsSet",
   "Promotions and markets":
     "promotionCreate promotionUpdate promotionActivate promotionPause promotionEnd promotionCodesGenerate " +
-    "marketUpsert taxClassUpsert taxRateUpsert deliveryMethodUpsert policyUpsert",
+    "marketUpsert taxClassUpsert taxRateUpsert taxRateUpdate taxRateDelete deliveryMethodUpsert policyUpsert",
   Merchant:
     "merchantCreate merchantUpdate merchantBrandingUpdate merchantSuspend merchantResume " +
     "paymentProviderConnect paymentProviderDisconnect",

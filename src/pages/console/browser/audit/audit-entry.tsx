@@ -1,7 +1,7 @@
 /** One entry of the audit log: a sentence that says who did what, with links, and the recorded details. */
 import type { ComponentChildren, JSX } from "preact";
 import { ConsoleLink } from "#pages/console/browser/navigation.tsx";
-import { formatEnumValue, TimeText } from "#pages/console/browser/parts/formats.tsx";
+import { formatEnumValue, FormattedTime } from "#pages/console/browser/parts/formats.tsx";
 import { formatAuditAction } from "./action-words.ts";
 import type { AuditLogEntry } from "./audit-documents.ts";
 
@@ -60,14 +60,14 @@ function pageOfTarget(targetType: string | null, targetId: string): string | und
  * Names of staff members and API keys by their id. The sentences of the audit log contain these names instead
  * of the ids, because staff do not know the ids.
  */
-export type AuditTargetNamesById = ReadonlyMap<string, string>;
+export type StaffAndApiKeyNamesById = ReadonlyMap<string, string>;
 
 function TargetText({
   entry,
   names,
 }: {
   readonly entry: AuditLogEntry;
-  readonly names: AuditTargetNamesById;
+  readonly names: StaffAndApiKeyNamesById;
 }) {
   const { action, targetType, targetId, staff } = entry;
   if (targetId === null) return null;
@@ -99,7 +99,7 @@ interface EntryProps {
    * object out.
    */
   readonly isOfTarget: boolean;
-  readonly names: AuditTargetNamesById;
+  readonly names: StaffAndApiKeyNamesById;
 }
 
 export function AuditEntryItem({ entry, isOfTarget, names }: EntryProps): JSX.Element {
@@ -108,7 +108,7 @@ export function AuditEntryItem({ entry, isOfTarget, names }: EntryProps): JSX.El
   return (
     <li>
       <p class="when soft">
-        <TimeText at={at} />
+        <FormattedTime at={at} />
       </p>
       <div>
         <p>

@@ -1,14 +1,18 @@
 /** A list of audit entries, newest first, with buttons that load older or newer entries. */
 import type { ComponentChildren, JSX } from "preact";
 import {
-  getConnectionNodes,
+  getGraphqlConnectionNodes,
   listPageSize,
   getNextPageCursor,
 } from "#pages/console/browser/graph/documents.ts";
 import { useCursorListPaging, useGraphqlQuery } from "#pages/console/browser/graph/hooks.ts";
-import { EmptyListNote, PageButtons, QueryResultView } from "#pages/console/browser/parts/tables.tsx";
+import {
+  EmptyListNote,
+  PaginationButtons,
+  QueryResultOrLoadingNote,
+} from "#pages/console/browser/parts/tables.tsx";
 import { auditDocument, type AuditLogFilter } from "./audit-documents.ts";
-import { AuditEntryItem, type AuditTargetNamesById } from "./audit-entry.tsx";
+import { AuditEntryItem, type StaffAndApiKeyNamesById } from "./audit-entry.tsx";
 import "./audit.css";
 
 export const emptyAuditFilter: AuditLogFilter = {
@@ -25,10 +29,10 @@ interface AuditListProps {
   /** The text for a list without audit entries, for example because no entry matches the filter. */
   readonly empty: ComponentChildren;
   readonly isOfTarget?: boolean;
-  readonly names?: AuditTargetNamesById;
+  readonly names?: StaffAndApiKeyNamesById;
 }
 
-const noNames: AuditTargetNamesById = new Map();
+const noNames: StaffAndApiKeyNamesById = new Map();
 
 export function AuditEntryList({
   filter,
@@ -39,21 +43,21 @@ export function AuditEntryList({
   const pages = useCursorListPaging(JSON.stringify(filter));
   const query = useGraphqlQuery(auditDocument, { ...filter, first: listPageSize, after: pages.cursor });
   return (
-    <QueryResultView query={query} what="the audit log">
+    <QueryResultOrLoadingNote query={query} what="the audit log">
       {({ auditEntries }) => (
         <>
           {auditEntries.edges.length === 0 ? (
             <EmptyListNote>{empty}</EmptyListNote>
           ) : (
             <ol class="audit" aria-label="Audit entries, the newest first">
-              {getConnectionNodes(auditEntries).map((entry) => (
+              {getGraphqlConnectionNodes(auditEntries).map((entry) => (
                 <AuditEntryItem key={entry.id} entry={entry} isOfTarget={isOfTarget} names={names} />
               ))}
             </ol>
           )}
-          <PageButtons pages={pages} what="audit entries" older={getNextPageCursor(auditEntries)} />
+          <PaginationButtons pages={pages} what="audit entries" older={getNextPageCursor(auditEntries)} />
         </>
       )}
-    </QueryResultView>
+    </QueryResultOrLoadingNote>
   );
 }

@@ -4,9 +4,13 @@
  */
 import type { JSX } from "preact";
 import { useId } from "preact/hooks";
-import { getConnectionNodes } from "#pages/console/browser/graph/documents.ts";
+import { getGraphqlConnectionNodes } from "#pages/console/browser/graph/documents.ts";
 import { useGraphqlQuery } from "#pages/console/browser/graph/hooks.ts";
-import { type ConsoleLocation, PageHeading, replaceLocation } from "#pages/console/browser/navigation.tsx";
+import {
+  type ConsoleLocation,
+  PageHeading,
+  replaceConsoleUrlInHistory,
+} from "#pages/console/browser/navigation.tsx";
 import { timeZone } from "#pages/console/browser/parts/formats.tsx";
 import { getAuditActionsOfGroup, formatAuditAction, auditActionGroups } from "./action-words.ts";
 import {
@@ -63,7 +67,7 @@ export function AuditPage({ place }: { readonly place: ConsoleLocation }): JSX.E
     <>
       <PageHeading title="Audit log">
         {isFiltered ? (
-          <button type="button" class="second" onClick={() => replaceLocation("/audit")}>
+          <button type="button" class="second" onClick={() => replaceConsoleUrlInHistory("/audit")}>
             Clear the filters
           </button>
         ) : undefined}
@@ -103,7 +107,10 @@ function useNamedActors(): NamedActors["actors"] {
   const { data } = useGraphqlQuery(auditActorsDocument, {});
   return data === undefined
     ? { people: [], keys: [] }
-    : { people: getConnectionNodes(data.staffAccounts), keys: getConnectionNodes(data.apiKeys).toReversed() };
+    : {
+        people: getGraphqlConnectionNodes(data.staffAccounts),
+        keys: getGraphqlConnectionNodes(data.apiKeys).toReversed(),
+      };
 }
 
 interface AuditFiltersProps extends NamedActors {
@@ -115,7 +122,7 @@ function AuditFilters({ query, actors }: AuditFiltersProps): JSX.Element {
     const next = new URLSearchParams(query);
     if (value === "") next.delete(name);
     else next.set(name, value);
-    replaceLocation(`/audit${next.size === 0 ? "" : `?${next}`}`);
+    replaceConsoleUrlInHistory(`/audit${next.size === 0 ? "" : `?${next}`}`);
   };
   const id = useId();
   const day = (name: "from" | "to", label: string): JSX.Element => (

@@ -1,6 +1,6 @@
 /** GraphQL documents and result types of the branding page. */
 import { createConsoleGraphqlDocument } from "#pages/console/browser/graph/documents.ts";
-import type { IdempotencyKeyGraphqlVariables } from "#pages/console/browser/graph/hooks.ts";
+import type { GraphqlVariablesWithIdempotencyKey } from "#pages/console/browser/graph/hooks.ts";
 
 /** The texts of a merchant's branding that the form changes. */
 export const brandingFields = [
@@ -41,7 +41,7 @@ interface BrandingInput extends Partial<Readonly<Record<BrandingTextFieldName | 
 
 export const updateBrandingDocument = createConsoleGraphqlDocument<
   { readonly merchantBrandingUpdate: BrandedMerchant },
-  IdempotencyKeyGraphqlVariables & { readonly input: BrandingInput }
+  GraphqlVariablesWithIdempotencyKey & { readonly input: BrandingInput }
 >(`
   mutation ConsoleBrandingUpdate($idempotencyKey: String!, $input: MerchantBrandingUpdateInput!) {
     merchantBrandingUpdate(idempotencyKey: $idempotencyKey, input: $input) { ${fields} }

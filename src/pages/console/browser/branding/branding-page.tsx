@@ -8,7 +8,7 @@ import { basePath } from "#pages/console/browser/graph/client.ts";
 import { useGraphqlMutation, useGraphqlQuery } from "#pages/console/browser/graph/hooks.ts";
 import { PageHeading } from "#pages/console/browser/navigation.tsx";
 import { FailureBanner, TextField } from "#pages/console/browser/parts/fields.tsx";
-import { QueryResultView } from "#pages/console/browser/parts/tables.tsx";
+import { QueryResultOrLoadingNote } from "#pages/console/browser/parts/tables.tsx";
 import {
   type ConsoleMerchantBranding,
   brandingDocument,
@@ -16,7 +16,7 @@ import {
   brandingFields,
   updateBrandingDocument,
 } from "./branding-documents.ts";
-import { LogoField } from "./logo-field.tsx";
+import { MerchantLogoField } from "./logo-field.tsx";
 import "./branding.css";
 
 interface BrandingPageProps {
@@ -33,7 +33,7 @@ export function BrandingPage({ isReadOnly = false }: BrandingPageProps): JSX.Ele
         Buyers see your name, your logo, your colour and these links on the checkout page. Empty fields are
         not shown.{isReadOnly ? " An admin of your shop can change them." : ""}
       </p>
-      <QueryResultView query={query} what="branding">
+      <QueryResultOrLoadingNote query={query} what="branding">
         {({ viewer: { merchant } }) =>
           merchant === null ? null : (
             <BrandingForm
@@ -44,7 +44,7 @@ export function BrandingPage({ isReadOnly = false }: BrandingPageProps): JSX.Ele
             />
           )
         }
-      </QueryResultView>
+      </QueryResultOrLoadingNote>
     </>
   );
 }
@@ -117,7 +117,7 @@ function BrandingForm({ merchantId, name, branding, isReadOnly }: BrandingFormPr
   return (
     <form class="branding" onSubmit={(event) => void save(event)} noValidate>
       <FailureBanner failure={failure} shown={[...brandingFields.map((field) => `/${field}`), "/logo"]} />
-      <LogoField
+      <MerchantLogoField
         name={name}
         isReadOnly={isReadOnly}
         url={logo === undefined ? (saved?.logo?.url ?? null) : logo === null ? null : `data:;base64,${logo}`}

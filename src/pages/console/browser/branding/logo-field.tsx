@@ -4,20 +4,20 @@
  */
 import type { JSX } from "preact";
 import { useId } from "preact/hooks";
-import type { GraphqlFailure } from "#pages/console/browser/graph/client.ts";
+import type { GraphqlRequestError } from "#pages/console/browser/graph/client.ts";
 import { FormFieldFaultList, getFormFieldFaultTexts } from "#pages/console/browser/parts/fields.tsx";
 
 interface LogoFieldProps {
   readonly name: string;
   /** The URL of the logo that the field shows; null if there is no logo. */
   readonly url: string | null;
-  readonly failure: GraphqlFailure | undefined;
+  readonly failure: GraphqlRequestError | undefined;
   readonly isReadOnly: boolean;
   /** The callback that receives the chosen image file in base64, or null if the logo is to be removed. */
   readonly onChange: (logo: string | null) => void;
 }
 
-export function LogoField({ name, url, failure, isReadOnly, onChange }: LogoFieldProps): JSX.Element {
+export function MerchantLogoField({ name, url, failure, isReadOnly, onChange }: LogoFieldProps): JSX.Element {
   const preview = url === null ? null : <img src={url} alt={`Logo of ${name}`} />;
   if (isReadOnly)
     return (

@@ -3,7 +3,7 @@ import {
   type GraphqlConnection,
   createConsoleGraphqlDocument,
 } from "#pages/console/browser/graph/documents.ts";
-import type { IdempotencyKeyGraphqlVariables } from "#pages/console/browser/graph/hooks.ts";
+import type { GraphqlVariablesWithIdempotencyKey } from "#pages/console/browser/graph/hooks.ts";
 import type { MoneyAmount } from "#pages/console/browser/parts/formats.tsx";
 
 export type ConsoleCartStatus = "ACTIVE" | "LOCKED" | "COMPLETED" | "REVOKED" | "EXPIRED" | "MERGED";
@@ -167,7 +167,7 @@ interface RevokeCartVariables {
 
 export const revokeCartDocument = createConsoleGraphqlDocument<
   { cartRevoke: { id: string } },
-  IdempotencyKeyGraphqlVariables & RevokeCartVariables
+  GraphqlVariablesWithIdempotencyKey & RevokeCartVariables
 >(`
   mutation ConsoleCartRevoke($idempotencyKey: String!, $cartId: ID!, $input: PublicCartTransitionRequest!) {
     cartRevoke(idempotencyKey: $idempotencyKey, cartId: $cartId, input: $input) { id }
@@ -176,7 +176,7 @@ export const revokeCartDocument = createConsoleGraphqlDocument<
 
 export const cancelCheckoutDocument = createConsoleGraphqlDocument<
   { hostedCheckoutSessionCancel: { id: string } },
-  IdempotencyKeyGraphqlVariables & { sessionId: string; input: { reason: string } }
+  GraphqlVariablesWithIdempotencyKey & { sessionId: string; input: { reason: string } }
 >(`
   mutation ConsoleCheckoutCancel($idempotencyKey: String!, $sessionId: ID!,
     $input: HostedCheckoutCancelRequest!) {

@@ -4,7 +4,7 @@
  */
 import type { JSX } from "preact";
 import { ConsoleLink } from "#pages/console/browser/navigation.tsx";
-import { formatEnumValue, StatusBadge, TimeText } from "#pages/console/browser/parts/formats.tsx";
+import { formatEnumValue, StatusBadge, FormattedTime } from "#pages/console/browser/parts/formats.tsx";
 import { DescriptionListRow } from "#pages/console/browser/parts/tables.tsx";
 import type { ConsoleCart, ConsoleCartAddress } from "./cart-documents.ts";
 import { formatCartBuyer } from "./carts-page.tsx";
@@ -51,7 +51,7 @@ function RevocationText({ revocation }: Pick<ConsoleCart, "revocation">): JSX.El
   const { reason, note, at } = revocation;
   return (
     <p class="small">
-      {formatEnumValue(reason)}, <TimeText at={at} />
+      {formatEnumValue(reason)}, <FormattedTime at={at} />
       {note === null || note === "" ? null : <>: “{note}”</>}
     </p>
   );
@@ -92,14 +92,14 @@ function TimeRows({ cart }: { readonly cart: ConsoleCart }): JSX.Element {
   return (
     <>
       <DescriptionListRow name="Created">
-        <TimeText at={cart.createdAt} />
+        <FormattedTime at={cart.createdAt} />
       </DescriptionListRow>
       <DescriptionListRow name="Last change">
-        <TimeText at={cart.updatedAt} />
+        <FormattedTime at={cart.updatedAt} />
       </DescriptionListRow>
       {expiryName === undefined ? null : (
         <DescriptionListRow name={expiryName}>
-          <TimeText at={cart.expiresAt} />
+          <FormattedTime at={cart.expiresAt} />
         </DescriptionListRow>
       )}
     </>

@@ -4,11 +4,11 @@ import { useState } from "preact/hooks";
 import { AuditEntryList, emptyAuditFilter } from "#pages/console/browser/audit/audit-list.tsx";
 import { useGraphqlQuery } from "#pages/console/browser/graph/hooks.ts";
 import { ConsoleLink, PageHeading } from "#pages/console/browser/navigation.tsx";
-import { EmptyListNote, QueryResultView } from "#pages/console/browser/parts/tables.tsx";
+import { EmptyListNote, QueryResultOrLoadingNote } from "#pages/console/browser/parts/tables.tsx";
 import { CancelCheckoutDialog, RevokeCartDialog } from "./cart-dialogs.tsx";
 import { type ConsoleCart, cartDocument } from "./cart-documents.ts";
 import { CartDetails } from "./cart-facts.tsx";
-import { CartLines, CartTotalsList, CartWarnings } from "./cart-parts.tsx";
+import { CartLineList, CartTotalsList, CartWarningList } from "./cart-parts.tsx";
 
 export function CartPage({ id }: { readonly id: string }): JSX.Element {
   const query = useGraphqlQuery(cartDocument, { id });
@@ -21,7 +21,7 @@ export function CartPage({ id }: { readonly id: string }): JSX.Element {
       <PageHeading title="Cart">
         {cart ? <CartActions cart={cart} onChanged={query.reload} /> : undefined}
       </PageHeading>
-      <QueryResultView query={query} what="the cart">
+      <QueryResultOrLoadingNote query={query} what="the cart">
         {(data) =>
           data.cart === null ? (
             <EmptyListNote>
@@ -32,7 +32,7 @@ export function CartPage({ id }: { readonly id: string }): JSX.Element {
             <CartParts cart={data.cart} />
           )
         }
-      </QueryResultView>
+      </QueryResultOrLoadingNote>
     </>
   );
 }
@@ -66,10 +66,10 @@ function CartParts({ cart }: { readonly cart: ConsoleCart }): JSX.Element {
   return (
     <>
       <CartDetails cart={cart} />
-      <CartWarnings warnings={cart.warnings} lines={cart.lines} />
+      <CartWarningList warnings={cart.warnings} lines={cart.lines} />
       <section aria-labelledby="lines">
         <h2 id="lines">Items</h2>
-        <CartLines lines={cart.lines} />
+        <CartLineList lines={cart.lines} />
         <CartTotalsList totals={cart.totals} promotion={cart.promotion} />
       </section>
       <section aria-labelledby="changes">

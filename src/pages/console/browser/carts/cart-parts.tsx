@@ -1,7 +1,7 @@
 /** Parts of the cart page: the warnings, the table of items, and the totals with the promotions. */
 import { Fragment, type JSX } from "preact";
 import { formatEnumValue, formatMoney, StatusBadge } from "#pages/console/browser/parts/formats.tsx";
-import { DataTable, EmptyListNote, type TableColumn } from "#pages/console/browser/parts/tables.tsx";
+import { DataTable, EmptyListNote, type DataTableColumn } from "#pages/console/browser/parts/tables.tsx";
 import type {
   ConsoleCart,
   ConsoleCartLine,
@@ -18,7 +18,7 @@ const stockNotes: Readonly<Record<string, string>> = {
   DISCONTINUED: "No longer sold",
 };
 
-const columns: TableColumn<ConsoleCartLine>[] = [
+const columns: DataTableColumn<ConsoleCartLine>[] = [
   {
     title: "Item",
     cell: ({ title, variantTitle, sku }) => (
@@ -70,7 +70,7 @@ const columns: TableColumn<ConsoleCartLine>[] = [
   { title: "Total", isNumber: true, cell: ({ total }) => formatMoney(total) },
 ];
 
-export const CartLines = ({ lines }: { readonly lines: readonly ConsoleCartLine[] }): JSX.Element => (
+export const CartLineList = ({ lines }: { readonly lines: readonly ConsoleCartLine[] }): JSX.Element => (
   <div class="loaded">
     {lines.length === 0 ? (
       <EmptyListNote>The cart is empty.</EmptyListNote>
@@ -133,7 +133,7 @@ function PromotionRows({ promotion }: Pick<TotalsProps, "promotion">): JSX.Eleme
 }
 
 /** Shows the warnings of a cart, which are about changes that no caller requested, for example of a price. */
-export function CartWarnings({
+export function CartWarningList({
   warnings,
   lines,
 }: Pick<ConsoleCart, "warnings" | "lines">): JSX.Element | null {

@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import { useId, useState } from "preact/hooks";
 import {
   listPageSize,
-  getConnectionNodesNewestFirst,
+  getGraphqlConnectionNodesNewestFirst,
   getOlderPageCursor,
 } from "#pages/console/browser/graph/documents.ts";
 import { useCursorListPaging, useGraphqlQuery } from "#pages/console/browser/graph/hooks.ts";
@@ -12,21 +12,21 @@ import {
   type ConsoleLocation,
   navigateToConsolePath,
   PageHeading,
-  replaceLocation,
+  replaceConsoleUrlInHistory,
 } from "#pages/console/browser/navigation.tsx";
 import { basePath } from "#pages/console/browser/graph/client.ts";
 import {
   formatEnumValue,
   formatMoney,
   StatusBadge,
-  TimeText,
+  FormattedTime,
 } from "#pages/console/browser/parts/formats.tsx";
 import {
   DataTable,
   EmptyListNote,
-  PageButtons,
-  QueryResultView,
-  type TableColumn,
+  PaginationButtons,
+  QueryResultOrLoadingNote,
+  type DataTableColumn,
 } from "#pages/console/browser/parts/tables.tsx";
 import {
   type CartBuyerIdentity,
@@ -100,7 +100,7 @@ function CartLookup(): JSX.Element {
 }
 
 const showStatus = (value: string): void =>
-  replaceLocation(value === "" ? "/carts" : `/carts?status=${value.toLowerCase()}`);
+  replaceConsoleUrlInHistory(value === "" ? "/carts" : `/carts?status=${value.toLowerCase()}`);
 
 function StatusFilter({ status }: { readonly status: ConsoleCartStatus | null }): JSX.Element {
   const id = useId();
@@ -128,7 +128,7 @@ export function formatCartBuyer({ reference, guest, emailHint }: CartBuyerIdenti
   return emailHint === null ? name : `${name}, ${emailHint}`;
 }
 
-const columns: TableColumn<CartListItem>[] = [
+const columns: DataTableColumn<CartListItem>[] = [
   {
     title: "Cart",
     cell: ({ id, buyer }) => (
@@ -149,14 +149,14 @@ const columns: TableColumn<CartListItem>[] = [
       promotion === null ? <span class="soft">–</span> : <code class="whole">{promotion.code}</code>,
   },
   { title: "Total", isNumber: true, cell: ({ totals: { total } }) => formatMoney(total) },
-  { title: "Last change", cell: ({ updatedAt }) => <TimeText at={updatedAt} isMinute /> },
+  { title: "Last change", cell: ({ updatedAt }) => <FormattedTime at={updatedAt} isMinute /> },
 ];
 
 function CartList({ status }: { readonly status: ConsoleCartStatus | null }): JSX.Element {
   const pages = useCursorListPaging(status ?? "");
   const query = useGraphqlQuery(cartsDocument, { status, last: listPageSize, before: pages.cursor });
   return (
-    <QueryResultView query={query} what="carts">
+    <QueryResultOrLoadingNote query={query} what="carts">
       {({ carts }) => (
         <>
           {carts.edges.length === 0 ? (
@@ -165,14 +165,14 @@ function CartList({ status }: { readonly status: ConsoleCartStatus | null }): JS
             <DataTable
               caption="Carts, the newest first"
               columns={columns}
-              rows={getConnectionNodesNewestFirst(carts)}
+              rows={getGraphqlConnectionNodesNewestFirst(carts)}
               keyOf={({ id }) => id}
             />
           )}
-          <PageButtons pages={pages} what="carts" older={getOlderPageCursor(carts)} />
+          <PaginationButtons pages={pages} what="carts" older={getOlderPageCursor(carts)} />
         </>
       )}
-    </QueryResultView>
+    </QueryResultOrLoadingNote>
   );
 }
 

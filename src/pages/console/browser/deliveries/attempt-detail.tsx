@@ -2,21 +2,21 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { DescriptionListRow } from "#pages/console/browser/parts/tables.tsx";
-import { formatMilliseconds, TimeText } from "#pages/console/browser/parts/formats.tsx";
+import { formatMilliseconds, FormattedTime } from "#pages/console/browser/parts/formats.tsx";
 import { TabList } from "#pages/console/browser/parts/tab-list.tsx";
 import {
-  formatAttemptCurlCommand,
-  listAttemptRequestHeaders,
+  formatDeliveryAttemptAsCurl,
+  listDeliveryAttemptRequestHeaders,
   formatJson,
   tokenizeJson,
-  type AttemptRequestHeader,
+  type DeliveryAttemptRequestHeader,
 } from "./attempt-request.ts";
-import { AttemptOutcomeText, getDeliveryFailureAdvice } from "./delivery-texts.tsx";
+import { DeliveryAttemptOutcomeText, getDeliveryFailureAdvice } from "./delivery-texts.tsx";
 import "./deliveries.css";
-import type { ConsoleDeliveryAttempt, DeliveryDetail } from "./delivery-documents.ts";
+import type { ConsoleDeliveryAttempt, ConsoleWebhookDeliveryDetails } from "./delivery-documents.ts";
 
 interface AttemptDetailProps {
-  readonly delivery: DeliveryDetail;
+  readonly delivery: ConsoleWebhookDeliveryDetails;
   readonly attempt: ConsoleDeliveryAttempt;
   /** The current URL of the webhook endpoint; null if the endpoint was deleted. */
   readonly url: string | null;
@@ -36,7 +36,7 @@ export function DeliveryAttemptDetails({ delivery, attempt, url }: AttemptDetail
 }
 
 function RequestPanel({ delivery, attempt, url }: AttemptDetailProps): JSX.Element {
-  const headers = listAttemptRequestHeaders(delivery, attempt);
+  const headers = listDeliveryAttemptRequestHeaders(delivery, attempt);
   const { body } = delivery;
   return (
     <>
@@ -45,7 +45,7 @@ function RequestPanel({ delivery, attempt, url }: AttemptDetailProps): JSX.Eleme
         {url === null ? <span class="soft">a deleted endpoint</span> : <code>{url}</code>}
       </p>
       {url === null || body === null ? null : (
-        <CopyCurl command={formatAttemptCurlCommand({ url, headers, body })} />
+        <CopyCurl command={formatDeliveryAttemptAsCurl({ url, headers, body })} />
       )}
       <h4>Headers</h4>
       <HeaderList headers={headers} />
@@ -71,7 +71,11 @@ function RequestPanel({ delivery, attempt, url }: AttemptDetailProps): JSX.Eleme
   );
 }
 
-const HeaderList = ({ headers }: { readonly headers: readonly AttemptRequestHeader[] }): JSX.Element => (
+const HeaderList = ({
+  headers,
+}: {
+  readonly headers: readonly DeliveryAttemptRequestHeader[];
+}): JSX.Element => (
   <dl class="headers">
     {headers.map(({ name, value, isDescribed }) => (
       <DescriptionListRow key={name} name={name}>
@@ -122,13 +126,13 @@ function ResponsePanel({ attempt }: { readonly attempt: ConsoleDeliveryAttempt }
     <>
       <dl class="headers">
         <DescriptionListRow name="Result">
-          <AttemptOutcomeText attempt={attempt} />
+          <DeliveryAttemptOutcomeText attempt={attempt} />
         </DescriptionListRow>
         <DescriptionListRow name="HTTP status">
           {httpStatus === null ? <span class="soft">no answer</span> : <code>{httpStatus}</code>}
         </DescriptionListRow>
         <DescriptionListRow name="Sent">
-          <TimeText at={at} />
+          <FormattedTime at={at} />
         </DescriptionListRow>
         <DescriptionListRow name="Took">{formatMilliseconds(durationMs)}</DescriptionListRow>
       </dl>

@@ -3,28 +3,36 @@
  * that sends the request again. The service does not store the headers, but all except `webhook-signature`
  * and `traceparent` follow from the delivery and the attempt.
  */
-import type { ConsoleDeliveryAttempt, DeliveryDetail } from "./delivery-documents.ts";
+import type { ConsoleDeliveryAttempt, ConsoleWebhookDeliveryDetails } from "./delivery-documents.ts";
 
-export interface AttemptRequestHeader {
+export interface DeliveryAttemptRequestHeader {
   readonly name: string;
   readonly value: string;
   /** True if the header's value is unknown and `value` is a description of it. */
   readonly isDescribed: boolean;
 }
 
-type SentDelivery = Pick<DeliveryDetail, "id" | "replayOf" | "installation"> & {
-  readonly event: Pick<DeliveryDetail["event"], "id" | "type">;
+type SentDelivery = Pick<ConsoleWebhookDeliveryDetails, "id" | "replayOf" | "installation"> & {
+  readonly event: Pick<ConsoleWebhookDeliveryDetails["event"], "id" | "type">;
 };
 type SentAttempt = Pick<ConsoleDeliveryAttempt, "number" | "at">;
 
-const sent = (name: string, value: string): AttemptRequestHeader => ({ name, value, isDescribed: false });
-const described = (name: string, value: string): AttemptRequestHeader => ({ name, value, isDescribed: true });
+const sent = (name: string, value: string): DeliveryAttemptRequestHeader => ({
+  name,
+  value,
+  isDescribed: false,
+});
+const described = (name: string, value: string): DeliveryAttemptRequestHeader => ({
+  name,
+  value,
+  isDescribed: true,
+});
 
 /** Returns the headers of a delivery attempt in the order in which they are sent. */
-export function listAttemptRequestHeaders(
+export function listDeliveryAttemptRequestHeaders(
   { id, replayOf, installation, event }: SentDelivery,
   { number, at }: SentAttempt,
-): readonly AttemptRequestHeader[] {
+): readonly DeliveryAttemptRequestHeader[] {
   return [
     sent("content-type", "application/json"),
     sent("user-agent", "CommerceGateway-Webhooks/1"),
@@ -49,7 +57,7 @@ export function formatJson(text: string): string {
   }
 }
 
-export interface JsonToken {
+export interface JsonSyntaxToken {
   readonly kind: "name" | "text" | "value" | "plain";
   readonly text: string;
 }
@@ -60,8 +68,8 @@ const tokenPattern = /("(?:[^"\\]|\\.)*")(\s*:)?|\b(?:true|false|null)\b|-?\d+(?
  * Splits a JSON text into property names, strings, other values and the characters between them, so that the
  * page can colour them.
  */
-export function tokenizeJson(json: string): readonly JsonToken[] {
-  const tokens: JsonToken[] = [];
+export function tokenizeJson(json: string): readonly JsonSyntaxToken[] {
+  const tokens: JsonSyntaxToken[] = [];
   let end = 0;
   for (const match of json.matchAll(tokenPattern)) {
     if (match.index > end) tokens.push({ kind: "plain", text: json.slice(end, match.index) });
@@ -79,7 +87,7 @@ const quoteForShell = (text: string): string => `'${text.replaceAll("'", String.
 
 interface CurlRequest {
   readonly url: string;
-  readonly headers: readonly AttemptRequestHeader[];
+  readonly headers: readonly DeliveryAttemptRequestHeader[];
   readonly body: string;
 }
 
@@ -87,7 +95,7 @@ interface CurlRequest {
  * Returns a curl command for a POSIX shell that sends the request of a delivery attempt again. The command
  * does not contain the headers whose values are not known.
  */
-export function formatAttemptCurlCommand({ url, headers, body }: CurlRequest): string {
+export function formatDeliveryAttemptAsCurl({ url, headers, body }: CurlRequest): string {
   const lines = headers
     .filter(({ isDescribed }) => !isDescribed)
     .map(({ name, value }) => `--header ${quoteForShell(`${name}: ${value}`)}`);

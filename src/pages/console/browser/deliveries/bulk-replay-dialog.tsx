@@ -5,12 +5,12 @@
  */
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { GraphqlFailure } from "#pages/console/browser/graph/client.ts";
+import type { GraphqlRequestError } from "#pages/console/browser/graph/client.ts";
 import { useGraphqlMutation, useGraphqlQuery } from "#pages/console/browser/graph/hooks.ts";
 import { FailureBanner, SelectField, TextField } from "#pages/console/browser/parts/fields.tsx";
 import { Dialog, DialogFormButtons } from "#pages/console/browser/parts/dialogs.tsx";
 import { formatLocalizedCountWithNoun } from "#pages/console/browser/parts/formats.tsx";
-import { QueryResultView } from "#pages/console/browser/parts/tables.tsx";
+import { QueryResultOrLoadingNote } from "#pages/console/browser/parts/tables.tsx";
 import {
   type BulkReplayMutationResult,
   bulkReplayDocument,
@@ -21,7 +21,7 @@ import {
   replayPreviewDocument,
   describeSkippedDeliveries,
 } from "./bulk-replay-documents.ts";
-import { replayReasons, type ConsoleReplayReason } from "./replay-dialog.tsx";
+import { replayReasons, type ConsoleDeliveryReplayReason } from "./replay-dialog.tsx";
 
 interface BulkReplayProps {
   readonly endpoints: readonly { readonly id: string; readonly url: string }[];
@@ -49,7 +49,7 @@ interface Selection {
 }
 
 interface Explanation {
-  readonly reason: ConsoleReplayReason;
+  readonly reason: ConsoleDeliveryReplayReason;
   readonly note: string;
 }
 
@@ -143,9 +143,9 @@ function ReplayForm(props: ReplayFormProps): JSX.Element {
       <SelectionFields {...props} failure={failure} />
       <ExplanationFields explanation={explanation} failure={failure} onChange={setExplanation} />
       <div role="status">
-        <QueryResultView query={preview} what="the number of deliveries">
+        <QueryResultOrLoadingNote query={preview} what="the number of deliveries">
           {({ webhookReplayPreview }) => <ReplayCount counts={webhookReplayPreview} />}
-        </QueryResultView>
+        </QueryResultOrLoadingNote>
       </div>
       {count === 0 ? (
         <div class="actions">
@@ -165,7 +165,7 @@ function ReplayForm(props: ReplayFormProps): JSX.Element {
 }
 
 interface SelectionFieldsProps extends Pick<ReplayFormProps, "endpoints" | "selection" | "onSelect"> {
-  readonly failure: GraphqlFailure | undefined;
+  readonly failure: GraphqlRequestError | undefined;
 }
 
 const SelectionFields = ({ endpoints, selection, failure, onSelect }: SelectionFieldsProps): JSX.Element => (
@@ -202,7 +202,7 @@ const SelectionFields = ({ endpoints, selection, failure, onSelect }: SelectionF
 
 interface ExplanationFieldsProps {
   readonly explanation: Explanation;
-  readonly failure: GraphqlFailure | undefined;
+  readonly failure: GraphqlRequestError | undefined;
   readonly onChange: (explanation: Explanation) => void;
 }
 

@@ -3,7 +3,7 @@
  * results.
  */
 import { createConsoleGraphqlDocument } from "#pages/console/browser/graph/documents.ts";
-import type { IdempotencyKeyGraphqlVariables } from "#pages/console/browser/graph/hooks.ts";
+import type { GraphqlVariablesWithIdempotencyKey } from "#pages/console/browser/graph/hooks.ts";
 
 export type ReplayableDeliveryStatus = "EXHAUSTED" | "SKIPPED";
 
@@ -50,7 +50,7 @@ export interface BulkReplayMutationResult {
 
 export const bulkReplayDocument = createConsoleGraphqlDocument<
   BulkReplayMutationResult,
-  IdempotencyKeyGraphqlVariables & { input: ReplayPeriod & { reason: string; note: string | null } }
+  GraphqlVariablesWithIdempotencyKey & { input: ReplayPeriod & { reason: string; note: string | null } }
 >(`
   mutation ConsoleBulkReplay($idempotencyKey: String!, $input: WebhookDeliveriesReplayInput!) {
     webhookDeliveriesReplay(idempotencyKey: $idempotencyKey, input: $input) {

@@ -3,7 +3,7 @@ import {
   type GraphqlConnection,
   createConsoleGraphqlDocument,
 } from "#pages/console/browser/graph/documents.ts";
-import type { IdempotencyKeyGraphqlVariables } from "#pages/console/browser/graph/hooks.ts";
+import type { GraphqlVariablesWithIdempotencyKey } from "#pages/console/browser/graph/hooks.ts";
 
 export const deliveryStatuses = [
   "PENDING",
@@ -64,7 +64,7 @@ export const deliveriesDocument = createConsoleGraphqlDocument<DeliveryListQuery
   }
 `);
 
-export interface DeliveryDetail extends ConsoleWebhookDelivery {
+export interface ConsoleWebhookDeliveryDetails extends ConsoleWebhookDelivery {
   readonly attempts: readonly ConsoleDeliveryAttempt[];
   readonly payloadExpiresAt: string;
   readonly finishedAt: string | null;
@@ -83,7 +83,7 @@ export interface DeliveryDetail extends ConsoleWebhookDelivery {
 }
 
 export const deliveryDocument = createConsoleGraphqlDocument<
-  { webhookDelivery: DeliveryDetail | null },
+  { webhookDelivery: ConsoleWebhookDeliveryDetails | null },
   { id: string }
 >(`
   query ConsoleDelivery($id: ID!) {
@@ -97,14 +97,14 @@ export const deliveryDocument = createConsoleGraphqlDocument<
 
 export const retryDocument = createConsoleGraphqlDocument<
   { webhookDeliveryRetry: { readonly id: string } },
-  IdempotencyKeyGraphqlVariables & { deliveryId: string; input: { expectedAttemptCount: number } }
+  GraphqlVariablesWithIdempotencyKey & { deliveryId: string; input: { expectedAttemptCount: number } }
 >(`
   mutation ConsoleRetry($idempotencyKey: String!, $deliveryId: ID!, $input: WebhookDeliveryRetryInput!) {
     webhookDeliveryRetry(idempotencyKey: $idempotencyKey, deliveryId: $deliveryId, input: $input) { id }
   }
 `);
 
-export interface ReplayMutationResult {
+export interface ReplayDeliveryMutationResult {
   readonly webhookDeliveryReplay: { readonly delivery: { readonly id: string } };
 }
 
@@ -115,8 +115,8 @@ export interface ConsoleReplayDeliveryInput {
 }
 
 export const replayDocument = createConsoleGraphqlDocument<
-  ReplayMutationResult,
-  IdempotencyKeyGraphqlVariables & { deliveryId: string; input: ConsoleReplayDeliveryInput }
+  ReplayDeliveryMutationResult,
+  GraphqlVariablesWithIdempotencyKey & { deliveryId: string; input: ConsoleReplayDeliveryInput }
 >(`
   mutation ConsoleReplay($idempotencyKey: String!, $deliveryId: ID!, $input: PublicWebhookReplayRequest!) {
     webhookDeliveryReplay(idempotencyKey: $idempotencyKey, deliveryId: $deliveryId, input: $input) { delivery

@@ -2,7 +2,7 @@
 import type { JSX } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import {
-  getConnectionNodesNewestFirst,
+  getGraphqlConnectionNodesNewestFirst,
   getOlderPageCursor,
   listPageSize,
 } from "#pages/console/browser/graph/documents.ts";
@@ -14,20 +14,20 @@ import {
   useGraphqlQuery,
 } from "#pages/console/browser/graph/hooks.ts";
 import {
-  type TableColumn,
+  type DataTableColumn,
   EmptyListNote,
-  QueryResultView,
-  PageButtons,
+  QueryResultOrLoadingNote,
+  PaginationButtons,
   DataTable,
 } from "#pages/console/browser/parts/tables.tsx";
 import {
   StatusBadge,
   formatMilliseconds,
   LiveSubscriptionStateBadge,
-  TimeText,
+  FormattedTime,
   formatEnumValue,
 } from "#pages/console/browser/parts/formats.tsx";
-import { ConsoleLink, replaceLocation } from "#pages/console/browser/navigation.tsx";
+import { ConsoleLink, replaceConsoleUrlInHistory } from "#pages/console/browser/navigation.tsx";
 import type { ConsoleWebhookEndpoint } from "#pages/console/browser/endpoints/endpoint-documents.ts";
 import {
   deliveriesDocument,
@@ -46,8 +46,8 @@ import {
   addReportedDeliveriesToLiveList,
 } from "./merge-deliveries.ts";
 import { BulkReplayDialog } from "./bulk-replay-dialog.tsx";
-import { SendFirstTestDeliveryPanel } from "./first-delivery.tsx";
-import { AttemptOutcomeText, NextAttemptText } from "./delivery-texts.tsx";
+import { FirstTestDeliveryPanel } from "./first-delivery.tsx";
+import { DeliveryAttemptOutcomeText, NextDeliveryAttemptTime } from "./delivery-texts.tsx";
 import { ReplayDeliveryDialog } from "./replay-dialog.tsx";
 
 interface DeliveryListProps {
@@ -66,6 +66,23 @@ interface DeliveryListProps {
   readonly onDelivered: () => void;
 }
 
+function setStatusInUrl(endpointId: string, status: ConsoleDeliveryStatus | null): void {
+  const search = status === null ? "" : `?status=${status.toLowerCase()}`;
+  replaceConsoleUrlInHistory(`/endpoints/${endpointId}${search}`);
+}
+
+interface NoDeliveriesNoteProps extends Pick<DeliveryListProps, "endpoint"> {
+  /** The status by which the list is filtered; null if all deliveries are shown. */
+  readonly status: ConsoleDeliveryStatus | null;
+}
+
+const NoDeliveriesNote = ({ endpoint, status }: NoDeliveriesNoteProps): JSX.Element =>
+  status === null ? (
+    <FirstTestDeliveryPanel endpoint={endpoint} />
+  ) : (
+    <EmptyListNote>No delivery has the status “{formatEnumValue(status)}”.</EmptyListNote>
+  );
+
 export function DeliveryList({
   endpointId,
   endpoint,
@@ -73,8 +90,6 @@ export function DeliveryList({
   onDelivered,
 }: DeliveryListProps): JSX.Element {
   const status = deliveryStatuses.find((value) => value.toLowerCase() === statusText) ?? null;
-  const setStatus = (value: ConsoleDeliveryStatus | null): void =>
-    replaceLocation(`/endpoints/${endpointId}${value === null ? "" : `?status=${value.toLowerCase()}`}`);
   const [replaying, setReplaying] = useState<ConsoleWebhookDelivery>();
   const pages = useCursorListPaging(`${endpointId} ${status}`);
   const query = useGraphqlQuery(deliveriesDocument, {
@@ -97,35 +112,35 @@ export function DeliveryList({
           Deliveries <LiveSubscriptionStateBadge state={state} />
         </h2>
         <div class="actions">
-          <StatusFilter status={status} onChange={setStatus} />
+          <StatusFilter status={status} onChange={(value) => setStatusInUrl(endpointId, value)} />
           {endpoint === undefined ? null : <BulkReplayButton endpoint={endpoint} />}
         </div>
       </div>
       <p class="hidden" role="status">
         {announcement}
       </p>
-      <QueryResultView query={live} what="deliveries">
+      <QueryResultOrLoadingNote query={live} what="deliveries">
         {({ webhookDeliveries }) => (
           <>
             {webhookDeliveries.edges.length === 0 ? (
-              status === null ? (
-                <SendFirstTestDeliveryPanel endpoint={endpoint} />
-              ) : (
-                <EmptyListNote>No delivery has the status “{formatEnumValue(status)}”.</EmptyListNote>
-              )
+              <NoDeliveriesNote endpoint={endpoint} status={status} />
             ) : (
               <DataTable
                 caption="Deliveries, the newest first"
                 columns={deliveryColumns(setReplaying)}
-                rows={getConnectionNodesNewestFirst(webhookDeliveries)}
+                rows={getGraphqlConnectionNodesNewestFirst(webhookDeliveries)}
                 keyOf={({ id }) => id}
                 isNew={({ id }) => changedIds.has(id)}
               />
             )}
-            <PageButtons pages={pages} what="deliveries" older={getOlderPageCursor(webhookDeliveries)} />
+            <PaginationButtons
+              pages={pages}
+              what="deliveries"
+              older={getOlderPageCursor(webhookDeliveries)}
+            />
           </>
         )}
-      </QueryResultView>
+      </QueryResultOrLoadingNote>
       {replaying === undefined ? null : (
         <ReplayDeliveryDialog
           delivery={replaying}
@@ -261,7 +276,7 @@ function StatusFilter({ status, onChange }: StatusFilterProps): JSX.Element {
 /** Returns the columns of the table of webhook deliveries. */
 const deliveryColumns = (
   replay: (delivery: ConsoleWebhookDelivery) => void,
-): TableColumn<ConsoleWebhookDelivery>[] => [
+): DataTableColumn<ConsoleWebhookDelivery>[] => [
   {
     title: "Event",
     cell: ({ id, event, replayOf }) => (
@@ -272,15 +287,15 @@ const deliveryColumns = (
     ),
   },
   { title: "Status", cell: ({ status }) => <StatusBadge value={status} /> },
-  { title: "Made", cell: ({ createdAt }) => <TimeText at={createdAt} /> },
+  { title: "Made", cell: ({ createdAt }) => <FormattedTime at={createdAt} /> },
   { title: "Attempts", isNumber: true, cell: ({ attemptCount }) => attemptCount },
-  { title: "Last answer", cell: ({ lastAttempt }) => <AttemptOutcomeText attempt={lastAttempt} /> },
+  { title: "Last answer", cell: ({ lastAttempt }) => <DeliveryAttemptOutcomeText attempt={lastAttempt} /> },
   {
     title: "Took",
     isNumber: true,
     cell: ({ lastAttempt }) => (lastAttempt === null ? "–" : formatMilliseconds(lastAttempt.durationMs)),
   },
-  { title: "Next attempt", cell: ({ nextAttemptAt }) => <NextAttemptText at={nextAttemptAt} /> },
+  { title: "Next attempt", cell: ({ nextAttemptAt }) => <NextDeliveryAttemptTime at={nextAttemptAt} /> },
   {
     title: "Actions",
     cell: (delivery) =>

@@ -9,25 +9,29 @@ import {
   StatusBadge,
   formatMilliseconds,
   LiveSubscriptionStateBadge,
-  TimeText,
+  FormattedTime,
   formatEnumValue,
 } from "#pages/console/browser/parts/formats.tsx";
 import {
-  type TableColumn,
+  type DataTableColumn,
   EmptyListNote,
   DescriptionListRow,
-  QueryResultView,
+  QueryResultOrLoadingNote,
   DataTable,
 } from "#pages/console/browser/parts/tables.tsx";
 import { PageHeading, ConsoleLink } from "#pages/console/browser/navigation.tsx";
 import { endpointDocument } from "#pages/console/browser/endpoints/endpoint-documents.ts";
 import { DeliveryAttemptDetails } from "./attempt-detail.tsx";
-import { AttemptOutcomeText, describeDeliveryStatus, NextAttemptText } from "./delivery-texts.tsx";
+import {
+  DeliveryAttemptOutcomeText,
+  describeDeliveryStatus,
+  NextDeliveryAttemptTime,
+} from "./delivery-texts.tsx";
 import {
   type ConsoleDeliveryAttempt,
   type ConsoleWebhookDelivery,
   deliveryChangedDocument,
-  type DeliveryDetail,
+  type ConsoleWebhookDeliveryDetails,
   deliveryDocument,
 } from "./delivery-documents.ts";
 import { ReplayDeliveryDialog } from "./replay-dialog.tsx";
@@ -73,7 +77,7 @@ export function DeliveryPage({ id }: { readonly id: string }): JSX.Element {
           </>
         ) : undefined}
       </PageHeading>
-      <QueryResultView query={query} what="the delivery">
+      <QueryResultOrLoadingNote query={query} what="the delivery">
         {({ webhookDelivery }) =>
           webhookDelivery === null ? (
             <EmptyListNote>
@@ -84,7 +88,7 @@ export function DeliveryPage({ id }: { readonly id: string }): JSX.Element {
             <Parts delivery={webhookDelivery} replayId={replayId} onRetried={query.reload} />
           )
         }
-      </QueryResultView>
+      </QueryResultOrLoadingNote>
       {isReplaying && delivery ? (
         <ReplayDeliveryDialog delivery={delivery} onReplayed={replayed} onClose={() => setReplaying(false)} />
       ) : null}
@@ -96,7 +100,7 @@ export function DeliveryPage({ id }: { readonly id: string }): JSX.Element {
  * Returns true if a reported delivery makes the shown page outdated. It must belong to the same event and
  * endpoint as the shown delivery, and must have changed since the page was loaded.
  */
-function isNews(changed: ConsoleWebhookDelivery, shown: DeliveryDetail): boolean {
+function isNews(changed: ConsoleWebhookDelivery, shown: ConsoleWebhookDeliveryDetails): boolean {
   if (changed.event.id !== shown.event.id || changed.endpointId !== shown.endpointId) return false;
   if (changed.id === shown.id)
     return changed.status !== shown.status || changed.attemptCount !== shown.attemptCount;
@@ -106,10 +110,10 @@ function isNews(changed: ConsoleWebhookDelivery, shown: DeliveryDetail): boolean
 const attemptColumns = (
   shown: ConsoleDeliveryAttempt | undefined,
   show: (attempt: ConsoleDeliveryAttempt) => void,
-): TableColumn<ConsoleDeliveryAttempt>[] => [
+): DataTableColumn<ConsoleDeliveryAttempt>[] => [
   { title: "Attempt", cell: ({ number }) => number },
-  { title: "Time", cell: ({ at }) => <TimeText at={at} /> },
-  { title: "Answer", cell: (attempt) => <AttemptOutcomeText attempt={attempt} /> },
+  { title: "Time", cell: ({ at }) => <FormattedTime at={at} /> },
+  { title: "Answer", cell: (attempt) => <DeliveryAttemptOutcomeText attempt={attempt} /> },
   { title: "Took", isNumber: true, cell: ({ durationMs }) => formatMilliseconds(durationMs) },
   {
     title: "Request and response",
@@ -128,7 +132,7 @@ const attemptColumns = (
 ];
 
 interface PartsProps {
-  readonly delivery: DeliveryDetail;
+  readonly delivery: ConsoleWebhookDeliveryDetails;
   /** The id of the new delivery after the staff member has sent the shown delivery again; undefined before. */
   readonly replayId: string | undefined;
   readonly onRetried: () => void;
@@ -192,7 +196,9 @@ function Parts({ delivery, replayId, onRetried }: PartsProps): JSX.Element {
   );
 }
 
-const othersColumns = (id: string): TableColumn<DeliveryDetail["event"]["deliveries"][number]>[] => [
+const othersColumns = (
+  id: string,
+): DataTableColumn<ConsoleWebhookDeliveryDetails["event"]["deliveries"][number]>[] => [
   {
     title: "Delivery",
     cell: (other) =>
@@ -206,10 +212,10 @@ const othersColumns = (id: string): TableColumn<DeliveryDetail["event"]["deliver
   },
   { title: "Status", cell: ({ status }) => <StatusBadge value={status} /> },
   { title: "Kind", cell: ({ replayOf }) => (replayOf === null ? "First" : "Replay") },
-  { title: "Made", cell: ({ createdAt }) => <TimeText at={createdAt} /> },
+  { title: "Made", cell: ({ createdAt }) => <FormattedTime at={createdAt} /> },
 ];
 
-function Facts({ delivery }: { readonly delivery: DeliveryDetail }): JSX.Element {
+function Facts({ delivery }: { readonly delivery: ConsoleWebhookDeliveryDetails }): JSX.Element {
   const {
     id,
     status,
@@ -229,16 +235,16 @@ function Facts({ delivery }: { readonly delivery: DeliveryDetail }): JSX.Element
         <span class="soft">{attemptCount === 1 ? "1 attempt" : `${attemptCount} attempts`}</span>
       </DescriptionListRow>
       <DescriptionListRow name="Next attempt">
-        <NextAttemptText at={nextAttemptAt} otherwise="none" />
+        <NextDeliveryAttemptTime at={nextAttemptAt} otherwise="none" />
       </DescriptionListRow>
       <DescriptionListRow name="Happened">
-        <TimeText at={event.occurredAt} />
+        <FormattedTime at={event.occurredAt} />
       </DescriptionListRow>
       <DescriptionListRow name="Made">
-        <TimeText at={createdAt} />
+        <FormattedTime at={createdAt} />
       </DescriptionListRow>
       <DescriptionListRow name="Finished">
-        <TimeText at={finishedAt} otherwise="not yet" />
+        <FormattedTime at={finishedAt} otherwise="not yet" />
       </DescriptionListRow>
       <DescriptionListRow name="About">
         {event.subject.type} <code>{event.subject.id}</code>, version {event.subject.version}
@@ -250,7 +256,7 @@ function Facts({ delivery }: { readonly delivery: DeliveryDetail }): JSX.Element
         </DescriptionListRow>
       )}
       <DescriptionListRow name="Body kept until">
-        <TimeText at={payloadExpiresAt} isDay />
+        <FormattedTime at={payloadExpiresAt} isDay />
       </DescriptionListRow>
       <DescriptionListRow name="Ids">
         <code>{id}</code>

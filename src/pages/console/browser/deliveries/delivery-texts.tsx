@@ -3,7 +3,7 @@
  * developers of the receiver can avoid a failure.
  */
 import type { JSX } from "preact";
-import { getDeliveryFailureLabel, TimeText } from "#pages/console/browser/parts/formats.tsx";
+import { getDeliveryFailureLabel, FormattedTime } from "#pages/console/browser/parts/formats.tsx";
 import type { ConsoleDeliveryAttempt, ConsoleDeliveryStatus } from "./delivery-documents.ts";
 
 interface NextAttemptProps {
@@ -15,13 +15,13 @@ interface NextAttemptProps {
  * Shows when the next attempt of a delivery is made. If this time has passed but the attempt has not begun,
  * shows that the attempt is due.
  */
-export function NextAttemptText({ at, otherwise = "–" }: NextAttemptProps): JSX.Element {
+export function NextDeliveryAttemptTime({ at, otherwise = "–" }: NextAttemptProps): JSX.Element {
   if (at !== null && Date.parse(at) <= Date.now()) return <>Due now</>;
-  return <TimeText at={at} otherwise={otherwise} />;
+  return <FormattedTime at={at} otherwise={otherwise} />;
 }
 
 /** Shows the result of one attempt to deliver a webhook. */
-export function AttemptOutcomeText({
+export function DeliveryAttemptOutcomeText({
   attempt,
 }: {
   readonly attempt: ConsoleDeliveryAttempt | null;

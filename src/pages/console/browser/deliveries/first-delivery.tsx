@@ -13,7 +13,7 @@ import {
 import { FailureBanner } from "#pages/console/browser/parts/fields.tsx";
 import { ConsoleLink } from "#pages/console/browser/navigation.tsx";
 
-export function SendFirstTestDeliveryPanel({
+export function FirstTestDeliveryPanel({
   endpoint,
 }: {
   readonly endpoint: ConsoleWebhookEndpoint | undefined;

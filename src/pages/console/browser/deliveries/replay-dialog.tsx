@@ -19,12 +19,14 @@ export const replayReasons = [
   { value: "TESTING", label: "To test the receiver" },
   { value: "OTHER", label: "Another reason" },
 ] as const;
-export type ConsoleReplayReason = (typeof replayReasons)[number]["value"];
+export type ConsoleDeliveryReplayReason = (typeof replayReasons)[number]["value"];
 
 export function ReplayDeliveryDialog({ delivery, onReplayed, onClose }: ReplayDialogProps): JSX.Element {
   const { id, status, event } = delivery;
   const hasSucceeded = status === "SUCCEEDED";
-  const [reason, setReason] = useState<ConsoleReplayReason>(hasSucceeded ? "TESTING" : "RECEIVER_OUTAGE");
+  const [reason, setReason] = useState<ConsoleDeliveryReplayReason>(
+    hasSucceeded ? "TESTING" : "RECEIVER_OUTAGE",
+  );
   const [note, setNote] = useState("");
   const { isBusy, failure, run } = useGraphqlMutation(replayDocument);
   const replay = async (submitted: Event): Promise<void> => {

@@ -8,13 +8,13 @@ import { useGraphqlMutation } from "#pages/console/browser/graph/hooks.ts";
 import type { ConsoleWebhookEndpoint } from "#pages/console/browser/endpoints/endpoint-documents.ts";
 import { assessEndpointHealth } from "#pages/console/browser/endpoints/judge-health.ts";
 import { FailureBanner } from "#pages/console/browser/parts/fields.tsx";
-import { TimeText } from "#pages/console/browser/parts/formats.tsx";
+import { FormattedTime } from "#pages/console/browser/parts/formats.tsx";
 import { ConsoleLink } from "#pages/console/browser/navigation.tsx";
-import { type DeliveryDetail, retryDocument } from "./delivery-documents.ts";
+import { type ConsoleWebhookDeliveryDetails, retryDocument } from "./delivery-documents.ts";
 import { describeDeliveryStatus } from "./delivery-texts.tsx";
 
 interface RetryBarProps {
-  readonly delivery: DeliveryDetail;
+  readonly delivery: ConsoleWebhookDeliveryDetails;
   /** The webhook endpoint; null if it was deleted or has not been loaded yet. */
   readonly endpoint: ConsoleWebhookEndpoint | null;
   readonly onRetried: () => void;
@@ -70,7 +70,8 @@ function HoldBack({ endpoint }: Pick<RetryBarProps, "endpoint">): JSX.Element | 
   if (pausedUntil === null) return null;
   return (
     <>
-      The endpoint is paused until <TimeText at={pausedUntil} isMinute />, because too many attempts failed.
+      The endpoint is paused until <FormattedTime at={pausedUntil} isMinute />, because too many attempts
+      failed.
     </>
   );
 }

@@ -4,7 +4,7 @@
  */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { getConnectionNodes } from "#pages/console/browser/graph/documents.ts";
+import { getGraphqlConnectionNodes } from "#pages/console/browser/graph/documents.ts";
 import { useGraphqlMutation, useGraphqlQuery } from "#pages/console/browser/graph/hooks.ts";
 import { installationsDocument } from "#pages/console/browser/installations/installation-documents.ts";
 import { FailureBanner } from "#pages/console/browser/parts/fields.tsx";
@@ -25,7 +25,7 @@ interface ActionsProps {
   readonly onChanged: () => void;
 }
 
-export function EndpointActions({ endpoint, onChanged }: ActionsProps): JSX.Element {
+export function EndpointActionButtons({ endpoint, onChanged }: ActionsProps): JSX.Element {
   const [dialog, setDialog] = useState<EndpointDialogName>();
   const [status, setStatus] = useState("");
   const test = useGraphqlMutation(testEndpointDocument);
@@ -34,7 +34,7 @@ export function EndpointActions({ endpoint, onChanged }: ActionsProps): JSX.Elem
   // installations have the same event types, so the first one is used.
   const installations = useGraphqlQuery(installationsDocument, {});
   const [installation] =
-    installations.data === undefined ? [] : getConnectionNodes(installations.data.installations);
+    installations.data === undefined ? [] : getGraphqlConnectionNodes(installations.data.installations);
   const isOn = endpoint.status === "ENABLED";
   const send = async (): Promise<void> => {
     if ((await test.run({ endpointId: endpoint.id, input: {} })) !== undefined)

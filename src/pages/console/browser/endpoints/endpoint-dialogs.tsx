@@ -4,11 +4,11 @@
  */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import type { GraphqlFailure } from "#pages/console/browser/graph/client.ts";
+import type { GraphqlRequestError } from "#pages/console/browser/graph/client.ts";
 import { useGraphqlMutation, useGraphqlQuery } from "#pages/console/browser/graph/hooks.ts";
 import { FailureBanner, SelectField, TextField } from "#pages/console/browser/parts/fields.tsx";
 import { Dialog, DialogFormButtons } from "#pages/console/browser/parts/dialogs.tsx";
-import { QueryResultView } from "#pages/console/browser/parts/tables.tsx";
+import { QueryResultOrLoadingNote } from "#pages/console/browser/parts/tables.tsx";
 import {
   createEndpointDocument,
   type ConsoleWebhookEndpoint,
@@ -106,7 +106,7 @@ interface FieldsProps {
   readonly before: EndpointSettings;
   readonly action: string;
   readonly isBusy: boolean;
-  readonly failure: GraphqlFailure | undefined;
+  readonly failure: GraphqlRequestError | undefined;
   readonly onSave: (input: EndpointSettings) => void;
   readonly onClose: () => void;
 }
@@ -174,7 +174,7 @@ function Fields({
         onDescription={(description) => change({ description })}
       />
       <DeliveryFields values={values} failure={failure} onChange={change} />
-      <QueryResultView query={types} what="the events">
+      <QueryResultOrLoadingNote query={types} what="the events">
         {({ installation }) => {
           const known = (installation?.webhookLog.eventTypes ?? []).filter(({ deprecated }) => !deprecated);
           return (
@@ -194,7 +194,7 @@ function Fields({
             </>
           );
         }}
-      </QueryResultView>
+      </QueryResultOrLoadingNote>
       <DialogFormButtons action={action} isBusy={isBusy} onCancel={onClose} />
     </form>
   );
@@ -216,7 +216,7 @@ const orderHint =
 
 interface DeliveryFieldsProps {
   readonly values: Pick<FormValues, "payloadMode" | "deliveryOrder">;
-  readonly failure: GraphqlFailure | undefined;
+  readonly failure: GraphqlRequestError | undefined;
   readonly onChange: (changed: Partial<FormValues>) => void;
 }
 
@@ -250,7 +250,7 @@ function DeliveryFields({ values, failure, onChange }: DeliveryFieldsProps): JSX
 interface TextFieldsProps {
   readonly url: string;
   readonly description: string;
-  readonly failure: GraphqlFailure | undefined;
+  readonly failure: GraphqlRequestError | undefined;
   readonly onUrl: (url: string) => void;
   readonly onDescription: (description: string) => void;
 }

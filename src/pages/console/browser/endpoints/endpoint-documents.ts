@@ -1,6 +1,6 @@
 /** GraphQL documents and result types of the webhook endpoint pages. */
 import { createConsoleGraphqlDocument } from "#pages/console/browser/graph/documents.ts";
-import type { IdempotencyKeyGraphqlVariables } from "#pages/console/browser/graph/hooks.ts";
+import type { GraphqlVariablesWithIdempotencyKey } from "#pages/console/browser/graph/hooks.ts";
 
 export type ConsoleEndpointStatus = "ENABLED" | "DISABLED" | "AUTO_DISABLED";
 export type ConsoleWebhookPayloadMode = "SNAPSHOT" | "THIN";
@@ -30,7 +30,7 @@ export interface ConsoleWebhookEndpoint {
     readonly expiresAt: string | null;
   }[];
   readonly health: {
-    readonly state: string;
+    readonly state: "UNKNOWN" | "HEALTHY" | "DEGRADED" | "FAILING";
     readonly consecutiveFailures: number;
     readonly successRate24h: number | null;
     readonly lastSuccessAt: string | null;
@@ -118,7 +118,7 @@ export interface ConsoleEndpointInput {
 
 export const createEndpointDocument = createConsoleGraphqlDocument<
   { webhookEndpointCreate: EndpointSecretMutationResult },
-  IdempotencyKeyGraphqlVariables & {
+  GraphqlVariablesWithIdempotencyKey & {
     installationId: string;
     input: ConsoleEndpointInput;
     options: ConsoleEndpointOptions;
@@ -135,7 +135,7 @@ export const createEndpointDocument = createConsoleGraphqlDocument<
 
 export const updateEndpointDocument = createConsoleGraphqlDocument<
   { webhookEndpointUpdate: ConsoleWebhookEndpoint },
-  IdempotencyKeyGraphqlVariables & {
+  GraphqlVariablesWithIdempotencyKey & {
     endpointId: string;
     input: ConsoleEndpointInput & ConsoleEndpointOptions & { expectedVersion: number };
   }
@@ -147,7 +147,7 @@ export const updateEndpointDocument = createConsoleGraphqlDocument<
   }
 `);
 
-type Transition = IdempotencyKeyGraphqlVariables & {
+type Transition = GraphqlVariablesWithIdempotencyKey & {
   endpointId: string;
   input: { expectedVersion?: number };
 };
@@ -195,7 +195,7 @@ export const testEndpointDocument = createConsoleGraphqlDocument<
 
 export const rotateSecretDocument = createConsoleGraphqlDocument<
   { webhookSecretRotate: EndpointSecretMutationResult },
-  IdempotencyKeyGraphqlVariables & { endpointId: string; input: { overlapHours: number } }
+  GraphqlVariablesWithIdempotencyKey & { endpointId: string; input: { overlapHours: number } }
 >(`
   mutation ConsoleSecretRotate($idempotencyKey: String!, $endpointId: ID!, $input: WebhookSecretRotateInput!)
   {

@@ -2,10 +2,18 @@
 import type { JSX } from "preact";
 import { useGraphqlQuery } from "#pages/console/browser/graph/hooks.ts";
 import { DeliveryList } from "#pages/console/browser/deliveries/delivery-list.tsx";
-import { StatusBadge, getDeliveryFailureLabel, TimeText } from "#pages/console/browser/parts/formats.tsx";
-import { EmptyListNote, DescriptionListRow, QueryResultView } from "#pages/console/browser/parts/tables.tsx";
+import {
+  StatusBadge,
+  getDeliveryFailureLabel,
+  FormattedTime,
+} from "#pages/console/browser/parts/formats.tsx";
+import {
+  EmptyListNote,
+  DescriptionListRow,
+  QueryResultOrLoadingNote,
+} from "#pages/console/browser/parts/tables.tsx";
 import { PageHeading, ConsoleLink, type ConsoleLocation } from "#pages/console/browser/navigation.tsx";
-import { EndpointActions } from "./endpoint-actions.tsx";
+import { EndpointActionButtons } from "./endpoint-actions.tsx";
 import { type ConsoleWebhookEndpoint, endpointDocument } from "./endpoint-documents.ts";
 import { EndpointHealthText } from "./endpoints-page.tsx";
 
@@ -23,18 +31,18 @@ export function EndpointPage({ id, place }: EndpointPageProps): JSX.Element {
         <ConsoleLink to="/endpoints">Webhooks</ConsoleLink>
       </p>
       <PageHeading title={endpoint ? hostOf(endpoint.url) : "Endpoint"} />
-      <QueryResultView query={query} what="the endpoint">
+      <QueryResultOrLoadingNote query={query} what="the endpoint">
         {({ webhookEndpoint }) =>
           webhookEndpoint === null ? (
             <EmptyListNote>This endpoint does not exist or was deleted.</EmptyListNote>
           ) : (
             <>
-              <EndpointActions endpoint={webhookEndpoint} onChanged={query.reload} />
+              <EndpointActionButtons endpoint={webhookEndpoint} onChanged={query.reload} />
               <Facts endpoint={webhookEndpoint} />
             </>
           )
         }
-      </QueryResultView>
+      </QueryResultOrLoadingNote>
       <DeliveryList
         endpointId={id}
         endpoint={endpoint ?? undefined}
@@ -62,7 +70,7 @@ function Facts({ endpoint }: { readonly endpoint: ConsoleWebhookEndpoint }): JSX
         <StatusBadge value={status} />{" "}
         {disabledAt === null ? null : (
           <span class="soft">
-            {offReasons[disabledReason ?? ""] ?? "It was switched off"} on <TimeText at={disabledAt} />
+            {offReasons[disabledReason ?? ""] ?? "It was switched off"} on <FormattedTime at={disabledAt} />
           </span>
         )}
       </DescriptionListRow>
@@ -75,7 +83,7 @@ function Facts({ endpoint }: { readonly endpoint: ConsoleWebhookEndpoint }): JSX
         ) : (
           <>
             {getDeliveryFailureLabel(health.lastFailure.code, health.lastFailure.httpStatus)},{" "}
-            <TimeText at={health.lastFailureAt} />
+            <FormattedTime at={health.lastFailureAt} />
           </>
         )}
       </DescriptionListRow>
@@ -90,7 +98,7 @@ function Facts({ endpoint }: { readonly endpoint: ConsoleWebhookEndpoint }): JSX
             {expiresAt === null ? null : (
               <span class="soft">
                 {" "}
-                until <TimeText at={expiresAt} />
+                until <FormattedTime at={expiresAt} />
               </span>
             )}
           </span>

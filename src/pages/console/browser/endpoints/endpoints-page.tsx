@@ -4,7 +4,7 @@
  */
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { getConnectionNodes } from "#pages/console/browser/graph/documents.ts";
+import { getGraphqlConnectionNodes } from "#pages/console/browser/graph/documents.ts";
 import { useGraphqlQuery } from "#pages/console/browser/graph/hooks.ts";
 import { InstallationSelect } from "#pages/console/browser/installations/installations-page.tsx";
 import {
@@ -12,9 +12,9 @@ import {
   installationsDocument,
 } from "#pages/console/browser/installations/installation-documents.ts";
 import {
-  type TableColumn,
+  type DataTableColumn,
   EmptyListNote,
-  QueryResultView,
+  QueryResultOrLoadingNote,
   DataTable,
 } from "#pages/console/browser/parts/tables.tsx";
 import {
@@ -23,7 +23,7 @@ import {
   ConsoleLink,
   type ConsoleLocation,
 } from "#pages/console/browser/navigation.tsx";
-import { StatusBadge, TimeText } from "#pages/console/browser/parts/formats.tsx";
+import { StatusBadge, FormattedTime } from "#pages/console/browser/parts/formats.tsx";
 import { BulkReplayDialog } from "#pages/console/browser/deliveries/bulk-replay-dialog.tsx";
 import { CreateEndpointDialog } from "./endpoint-dialogs.tsx";
 import { ShowWebhookSecretDialog } from "./secret-dialogs.tsx";
@@ -42,9 +42,9 @@ export function EndpointsPage({ place }: { readonly place: ConsoleLocation }): J
       <p class="lead">
         What happens in the shop is sent to the addresses that an app registers, signed with a secret of each.
       </p>
-      <QueryResultView query={installations} what="installations">
+      <QueryResultOrLoadingNote query={installations} what="installations">
         {({ installations: connection }) => {
-          const all = getConnectionNodes(connection);
+          const all = getGraphqlConnectionNodes(connection);
           const chosen = all.find(({ id }) => id === place.query.get("installation")) ?? all[0];
           if (chosen === undefined)
             return (
@@ -54,7 +54,7 @@ export function EndpointsPage({ place }: { readonly place: ConsoleLocation }): J
             );
           return <InstallationEndpoints key={chosen.id} installation={chosen} all={all} />;
         }}
-      </QueryResultView>
+      </QueryResultOrLoadingNote>
     </>
   );
 }
@@ -122,7 +122,7 @@ interface EndpointListProps {
 
 const eventsShown = 3;
 
-const columns: TableColumn<ConsoleWebhookEndpoint>[] = [
+const columns: DataTableColumn<ConsoleWebhookEndpoint>[] = [
   {
     title: "Endpoint",
     cell: ({ id, url, description }) => (
@@ -157,7 +157,7 @@ const columns: TableColumn<ConsoleWebhookEndpoint>[] = [
   },
   {
     title: "Last success",
-    cell: ({ health }) => <TimeText at={health.lastSuccessAt} otherwise="nothing yet" />,
+    cell: ({ health }) => <FormattedTime at={health.lastSuccessAt} otherwise="nothing yet" />,
   },
 ];
 
@@ -170,7 +170,7 @@ export function EndpointHealthText({ endpoint }: { readonly endpoint: ConsoleWeb
       <span class="soft">
         {pausedUntil === null ? null : (
           <>
-            Paused until <TimeText at={pausedUntil} isMinute />,{" "}
+            Paused until <FormattedTime at={pausedUntil} isMinute />,{" "}
           </>
         )}
         {reason}
@@ -188,7 +188,7 @@ export function EndpointList({ installationId, changes }: EndpointListProps): JS
     seen.current = changes;
   }, [changes]);
   return (
-    <QueryResultView query={query} what="webhook endpoints">
+    <QueryResultOrLoadingNote query={query} what="webhook endpoints">
       {({ installation }) => {
         const list = installation?.webhookEndpointList;
         if (list === undefined || list.endpoints.length === 0)
@@ -217,6 +217,6 @@ export function EndpointList({ installationId, changes }: EndpointListProps): JS
           </>
         );
       }}
-    </QueryResultView>
+    </QueryResultOrLoadingNote>
   );
 }

@@ -4,7 +4,7 @@
  */
 import type { JSX } from "preact";
 import { useId } from "preact/hooks";
-import type { GraphqlFailure } from "#pages/console/browser/graph/client.ts";
+import type { GraphqlRequestError } from "#pages/console/browser/graph/client.ts";
 import { FormFieldFaultList, getFormFieldFaultTexts } from "#pages/console/browser/parts/fields.tsx";
 import { formatLocalizedCountWithNoun, formatEnumValue } from "#pages/console/browser/parts/formats.tsx";
 import type { ConsoleEventType } from "./endpoint-documents.ts";
@@ -12,7 +12,7 @@ import type { ConsoleEventType } from "./endpoint-documents.ts";
 interface EventTypeChoiceProps {
   readonly types: readonly ConsoleEventType[];
   readonly chosen: ReadonlySet<string>;
-  readonly failure: GraphqlFailure | undefined;
+  readonly failure: GraphqlRequestError | undefined;
   readonly onChange: (chosen: ReadonlySet<string>) => void;
 }
 

@@ -3,7 +3,7 @@
  * type. The endpoint receives such an event only if at least one of the fields has changed.
  */
 import type { JSX } from "preact";
-import type { GraphqlFailure } from "#pages/console/browser/graph/client.ts";
+import type { GraphqlRequestError } from "#pages/console/browser/graph/client.ts";
 import { SelectField, TextField } from "#pages/console/browser/parts/fields.tsx";
 import type { ConsoleEventType, ConsoleEventFieldFilter } from "./endpoint-documents.ts";
 
@@ -32,7 +32,7 @@ export const parseFieldFilterFormValues = ({
 interface FieldFilterFieldProps {
   readonly types: readonly ConsoleEventType[];
   readonly filters: readonly FieldFilterFormValues[];
-  readonly failure: GraphqlFailure | undefined;
+  readonly failure: GraphqlRequestError | undefined;
   readonly onChange: (filters: readonly FieldFilterFormValues[]) => void;
 }
 
@@ -81,7 +81,7 @@ interface FilterRowProps {
   readonly index: number;
   readonly filter: FieldFilterFormValues;
   readonly types: readonly ConsoleEventType[];
-  readonly failure: GraphqlFailure | undefined;
+  readonly failure: GraphqlRequestError | undefined;
   readonly onChange: (filter: FieldFilterFormValues) => void;
   readonly onRemove: () => void;
 }

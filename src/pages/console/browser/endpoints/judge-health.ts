@@ -4,9 +4,14 @@
  */
 import type { ConsoleWebhookEndpoint } from "./endpoint-documents.ts";
 
-type JudgedState = "DISABLED" | "UNKNOWN" | "HEALTHY" | "DEGRADED" | "FAILING";
+type JudgedState = "DISABLED" | "UNKNOWN" | "HEALTHY" | "SOME_FAILURES" | "DEGRADED" | "FAILING";
 
 interface JudgedHealth {
+  /**
+   * The state that the service reports (`WebhookEndpointHealthState`). Two states exist only in the console:
+   * DISABLED, and SOME_FAILURES for an endpoint of whose deliveries some fail, which the service still
+   * reports as healthy or unknown.
+   */
   readonly state: JudgedState;
   /**
    * The numbers behind the endpoint's health, for example “62.5 % successful in 24 hours, 3 failures in a
@@ -20,10 +25,8 @@ interface JudgedHealth {
   readonly pausedUntil: string | null;
 }
 
-/** An endpoint counts as failing if less than this share of its delivery attempts succeeded in 24 hours. */
-const failingBelow = 0.5;
-/** An endpoint counts as degraded if less than this share of its delivery attempts succeeded in 24 hours. */
-const degradedBelow = 0.95;
+/** An endpoint has some failures if less than this share of its delivery attempts succeeded in 24 hours. */
+const usualSuccessRate = 0.95;
 
 export function assessEndpointHealth(
   { status, health }: Pick<ConsoleWebhookEndpoint, "status" | "health">,
@@ -47,10 +50,9 @@ function judgedState(
   { state, successRate24h, consecutiveFailures }: ConsoleWebhookEndpoint["health"],
 ): JudgedState {
   if (status !== "ENABLED") return "DISABLED";
-  if (state === "FAILING" || (successRate24h !== null && successRate24h < failingBelow)) return "FAILING";
-  const isDegraded = successRate24h !== null && successRate24h < degradedBelow;
-  if (state === "DEGRADED" || isDegraded || consecutiveFailures > 0) return "DEGRADED";
-  return state === "HEALTHY" ? "HEALTHY" : "UNKNOWN";
+  if (state === "FAILING" || state === "DEGRADED") return state;
+  const isRateLow = successRate24h !== null && successRate24h < usualSuccessRate;
+  return isRateLow || consecutiveFailures > 0 ? "SOME_FAILURES" : state;
 }
 
 function reasonOf({ successRate24h, consecutiveFailures }: ConsoleWebhookEndpoint["health"]): string {

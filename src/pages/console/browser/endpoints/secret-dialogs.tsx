@@ -6,7 +6,7 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { useGraphqlMutation } from "#pages/console/browser/graph/hooks.ts";
 import { FailureBanner, TextField } from "#pages/console/browser/parts/fields.tsx";
-import { CopyableSecret, Dialog, DialogFormButtons } from "#pages/console/browser/parts/dialogs.tsx";
+import { CopyableSecretField, Dialog, DialogFormButtons } from "#pages/console/browser/parts/dialogs.tsx";
 import { basePath } from "#pages/console/browser/graph/client.ts";
 import { type ConsoleWebhookEndpoint, rotateSecretDocument } from "./endpoint-documents.ts";
 
@@ -69,7 +69,7 @@ export function ShowWebhookSecretDialog({ title, note, secret, onClose }: Secret
         <strong>Copy the signing secret now: it cannot be shown again.</strong> With it the receiver checks
         that a webhook came from here (<a href={`${basePath}/docs`}>how</a>). {note}
       </p>
-      <CopyableSecret label="Signing secret" value={secret} />
+      <CopyableSecretField label="Signing secret" value={secret} />
       <div class="actions">
         <button type="button" onClick={onClose}>
           I have stored it

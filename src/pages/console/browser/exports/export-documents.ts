@@ -3,7 +3,7 @@ import {
   createConsoleGraphqlDocument,
   type GraphqlConnection,
 } from "#pages/console/browser/graph/documents.ts";
-import type { IdempotencyKeyGraphqlVariables } from "#pages/console/browser/graph/hooks.ts";
+import type { GraphqlVariablesWithIdempotencyKey } from "#pages/console/browser/graph/hooks.ts";
 
 export const exportRowKinds = [
   "ORDERS",
@@ -60,7 +60,7 @@ export interface ConsoleCreateExportInput {
 
 export const createExportDocument = createConsoleGraphqlDocument<
   { exportCreate: { readonly id: string } },
-  { readonly input: ConsoleCreateExportInput } & IdempotencyKeyGraphqlVariables
+  { readonly input: ConsoleCreateExportInput } & GraphqlVariablesWithIdempotencyKey
 >(`
   mutation ConsoleExportCreate($input: ExportCreateInput!, $idempotencyKey: String!) {
     exportCreate(input: $input, idempotencyKey: $idempotencyKey) { id }
@@ -69,7 +69,7 @@ export const createExportDocument = createConsoleGraphqlDocument<
 
 export const cancelExportDocument = createConsoleGraphqlDocument<
   { exportCancel: { readonly id: string } },
-  { readonly input: { readonly exportId: string } } & IdempotencyKeyGraphqlVariables
+  { readonly input: { readonly exportId: string } } & GraphqlVariablesWithIdempotencyKey
 >(`
   mutation ConsoleExportCancel($input: ExportCancelInput!, $idempotencyKey: String!) {
     exportCancel(input: $input, idempotencyKey: $idempotencyKey) { id }

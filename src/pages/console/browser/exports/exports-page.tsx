@@ -7,7 +7,7 @@ import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { basePath } from "#pages/console/browser/graph/client.ts";
 import {
-  getConnectionNodes,
+  getGraphqlConnectionNodes,
   listPageSize,
   getNextPageCursor,
 } from "#pages/console/browser/graph/documents.ts";
@@ -17,14 +17,14 @@ import {
   formatEnumValue,
   formatLocalizedCountWithNoun,
   StatusBadge,
-  TimeText,
+  FormattedTime,
 } from "#pages/console/browser/parts/formats.tsx";
 import {
   DataTable,
   EmptyListNote,
-  PageButtons,
-  QueryResultView,
-  type TableColumn,
+  PaginationButtons,
+  QueryResultOrLoadingNote,
+  type DataTableColumn,
 } from "#pages/console/browser/parts/tables.tsx";
 import { CancelExportDialog, CreateExportDialog } from "./export-dialogs.tsx";
 import { type ConsoleExportJob, exportsDocument } from "./export-documents.ts";
@@ -41,7 +41,7 @@ export function ExportsPage(): JSX.Element {
   const query = useGraphqlQuery(exportsDocument, { after: pages.cursor, first: listPageSize });
   const [isCreating, setCreating] = useState(false);
   const [canceled, setCanceled] = useState<ConsoleExportJob>();
-  const jobs = query.data === undefined ? [] : getConnectionNodes(query.data.exports);
+  const jobs = query.data === undefined ? [] : getGraphqlConnectionNodes(query.data.exports);
   const isWaiting = jobs.some(isUnfinished);
   useEffect(() => {
     if (!isWaiting) return undefined;
@@ -59,7 +59,7 @@ export function ExportsPage(): JSX.Element {
         An export writes all rows of a period to one file, each row as a JSON object on a line of its own. A
         file is kept for 24 hours. If a download breaks, resume it in the list of downloads of your browser.
       </p>
-      <QueryResultView query={query} what="exports">
+      <QueryResultOrLoadingNote query={query} what="exports">
         {({ exports }) =>
           jobs.length === 0 ? (
             <EmptyListNote>There is no export. Create one to download all rows of a period.</EmptyListNote>
@@ -71,11 +71,11 @@ export function ExportsPage(): JSX.Element {
                 rows={jobs}
                 keyOf={({ id }) => id}
               />
-              <PageButtons pages={pages} what="exports" older={getNextPageCursor(exports)} />
+              <PaginationButtons pages={pages} what="exports" older={getNextPageCursor(exports)} />
             </>
           )
         }
-      </QueryResultView>
+      </QueryResultOrLoadingNote>
       {isCreating ? (
         <CreateExportDialog
           onCreated={() => {
@@ -99,7 +99,7 @@ export function ExportsPage(): JSX.Element {
   );
 }
 
-const columnsFor = (onCancel: (job: ConsoleExportJob) => void): TableColumn<ConsoleExportJob>[] => [
+const columnsFor = (onCancel: (job: ConsoleExportJob) => void): DataTableColumn<ConsoleExportJob>[] => [
   {
     title: "Rows",
     cell: ({ kind, from, to }) => (
@@ -112,7 +112,7 @@ const columnsFor = (onCancel: (job: ConsoleExportJob) => void): TableColumn<Cons
   },
   { title: "Status", cell: ({ status }) => <StatusBadge value={status} /> },
   { title: "Progress", cell: (job) => <ProgressText job={job} /> },
-  { title: "Created", cell: ({ createdAt }) => <TimeText at={createdAt} isMinute /> },
+  { title: "Created", cell: ({ createdAt }) => <FormattedTime at={createdAt} isMinute /> },
   { title: "File", cell: (job) => <FileActions job={job} onCancel={onCancel} /> },
 ];
 
@@ -181,7 +181,7 @@ function FileActions({ job, onCancel }: FileActionsProps): JSX.Element {
         Delete
       </button>
       <span class="soft small">
-        Until <TimeText at={job.expiresAt} isMinute />
+        Until <FormattedTime at={job.expiresAt} isMinute />
       </span>
     </div>
   );

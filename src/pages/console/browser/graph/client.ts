@@ -1,11 +1,11 @@
 /**
  * Sends GraphQL documents to the service. `sendGraphqlRequest` returns the data of the answer, or throws a
- * `GraphqlFailure` that contains the first error of the answer.
+ * `GraphqlRequestError` that contains the first error of the answer.
  */
 
 import type { ConsoleGraphqlDocument } from "./documents.ts";
 
-export interface GraphqlFailureDetail {
+export interface GraphqlRequestErrorDetail {
   /** The JSON pointer of the invalid input field. */
   readonly field: string;
   /** The code of the rule that the field's value breaks, for example `too_long`. */
@@ -18,7 +18,7 @@ interface ErrorBody {
   readonly message: string;
   readonly requestId: string;
   readonly docUrl: string;
-  readonly details: readonly GraphqlFailureDetail[];
+  readonly details: readonly GraphqlRequestErrorDetail[];
 }
 
 interface Answer {
@@ -27,11 +27,11 @@ interface Answer {
 }
 
 /** The error of a GraphQL request, with a message that staff members can read. */
-export class GraphqlFailure extends Error {
+export class GraphqlRequestError extends Error {
   readonly code: string | undefined;
   readonly requestId: string | undefined;
   readonly docUrl: string | undefined;
-  readonly details: readonly GraphqlFailureDetail[];
+  readonly details: readonly GraphqlRequestErrorDetail[];
   constructor(message: string, body: Partial<ErrorBody> = {}) {
     super(message);
     this.code = body.code;
@@ -76,7 +76,7 @@ export async function sendGraphqlRequest<Result, Variables extends object>(
   const answer = await read(response);
   const [error] = answer.errors ?? [];
   if (response.status === 401) reloadPageToShowSignIn();
-  if (error !== undefined) throw new GraphqlFailure(error.message, error.extensions);
+  if (error !== undefined) throw new GraphqlRequestError(error.message, error.extensions);
   return answer.data as Result;
 }
 
@@ -85,7 +85,7 @@ async function send(body: string, marks: Readonly<Record<string, string>>): Prom
     const headers = { ...marks, "content-type": "application/json", accept: "application/json" };
     return await fetch(`${basePath}/graphql`, { method: "POST", headers, body });
   } catch {
-    throw new GraphqlFailure("The service could not be reached. Check the connection and try again.");
+    throw new GraphqlRequestError("The service could not be reached. Check the connection and try again.");
   }
 }
 
@@ -93,7 +93,7 @@ async function read(response: Response): Promise<Answer> {
   try {
     return (await response.json()) as Answer;
   } catch {
-    throw new GraphqlFailure(
+    throw new GraphqlRequestError(
       `The service sent an unreadable response (status ${response.status}). Try again in a moment.`,
     );
   }
@@ -113,8 +113,8 @@ export function reloadPageToShowSignIn(): void {
   location.reload();
 }
 
-/** Converts any thrown value into a `GraphqlFailure`. */
-export const toGraphqlFailure = (error: unknown): GraphqlFailure =>
-  error instanceof GraphqlFailure
+/** Converts any thrown value into a `GraphqlRequestError`. */
+export const toGraphqlRequestError = (error: unknown): GraphqlRequestError =>
+  error instanceof GraphqlRequestError
     ? error
-    : new GraphqlFailure("Something went wrong in this page. Load it again.");
+    : new GraphqlRequestError("Something went wrong in this page. Load it again.");

@@ -26,15 +26,16 @@ interface PageInfo {
   readonly endCursor: string | null;
 }
 
-export const getConnectionNodes = <Node>({ edges }: GraphqlConnection<Node>): readonly Node[] =>
+export const getGraphqlConnectionNodes = <Node>({ edges }: GraphqlConnection<Node>): readonly Node[] =>
   edges.map(({ node }) => node);
 
 /**
  * Returns the items of a GraphQL connection with the newest first; GraphQL returns them with the oldest
  * first.
  */
-export const getConnectionNodesNewestFirst = <Node>(connection: GraphqlConnection<Node>): readonly Node[] =>
-  getConnectionNodes(connection).toReversed();
+export const getGraphqlConnectionNodesNewestFirst = <Node>(
+  connection: GraphqlConnection<Node>,
+): readonly Node[] => getGraphqlConnectionNodes(connection).toReversed();
 
 /**
  * Returns the cursor for loading the next older items of a list that is shown newest first; undefined if

@@ -9,11 +9,11 @@ import {
   startLiveSubscription,
 } from "#pages/shared/browser/live-subscription.ts";
 import {
-  toGraphqlFailure,
+  toGraphqlRequestError,
   sendGraphqlRequest,
   basePath,
   consoleHeaders,
-  type GraphqlFailure,
+  type GraphqlRequestError,
   type GraphqlRequestOptions,
   reloadPageToShowSignIn,
 } from "./client.ts";
@@ -66,7 +66,7 @@ export function useGraphqlSubscription<Result, Variables extends object>(
 /** The state of a GraphQL query. A repeated query keeps its previous data visible until the new data arrives. */
 export interface GraphqlQueryState<Result> {
   readonly data: Result | undefined;
-  readonly failure: GraphqlFailure | undefined;
+  readonly failure: GraphqlRequestError | undefined;
   readonly isLoading: boolean;
   readonly reload: () => void;
   /**
@@ -81,7 +81,7 @@ const byPerson: GraphqlRequestOptions = { isBackground: false };
 interface State<Result> {
   readonly key: string;
   readonly data?: Result;
-  readonly failure?: GraphqlFailure;
+  readonly failure?: GraphqlRequestError;
   readonly isLoading: boolean;
 }
 
@@ -108,7 +108,7 @@ export function useGraphqlQuery<Result, Variables extends object>(
           setState((before) => ({
             ...(before.key === key ? before : {}),
             key,
-            failure: toGraphqlFailure(error),
+            failure: toGraphqlRequestError(error),
             isLoading: false,
           }));
         },
@@ -132,13 +132,13 @@ export function useGraphqlQuery<Result, Variables extends object>(
 /** The state of a GraphQL mutation, and the function that sends the mutation. */
 interface MutationState<Result, Variables> {
   readonly isBusy: boolean;
-  readonly failure: GraphqlFailure | undefined;
+  readonly failure: GraphqlRequestError | undefined;
   /** Runs the mutation. Returns undefined if it failed. */
   readonly run: (variables: Variables) => Promise<Result | undefined>;
   readonly forget: () => void;
 }
 
-export interface IdempotencyKeyGraphqlVariables {
+export interface GraphqlVariablesWithIdempotencyKey {
   readonly idempotencyKey: string;
 }
 
@@ -148,10 +148,10 @@ export interface IdempotencyKeyGraphqlVariables {
  * arriving.
  */
 export function useGraphqlMutation<Result, Variables extends object>(
-  document: ConsoleGraphqlDocument<Result, Variables & IdempotencyKeyGraphqlVariables>,
+  document: ConsoleGraphqlDocument<Result, Variables & GraphqlVariablesWithIdempotencyKey>,
 ): MutationState<Result, Variables> {
   const [isBusy, setBusy] = useState(false);
-  const [failure, setFailure] = useState<GraphqlFailure>();
+  const [failure, setFailure] = useState<GraphqlRequestError>();
   const intent = useRef<{ readonly text: string; readonly key: string } | undefined>(undefined);
 
   const run = useCallback(
@@ -168,7 +168,7 @@ export function useGraphqlMutation<Result, Variables extends object>(
         intent.current = undefined;
         return result;
       } catch (error) {
-        setFailure(toGraphqlFailure(error));
+        setFailure(toGraphqlRequestError(error));
         return undefined;
       } finally {
         setBusy(false);
@@ -184,7 +184,7 @@ export function useGraphqlMutation<Result, Variables extends object>(
  * The state of paging through a list with GraphQL cursors: the shown part of the list, and functions that
  * show the next older or newer part.
  */
-export interface CursorListPaging {
+export interface CursorPaginationState {
   /** The GraphQL cursor at which the shown part of the list begins; null if the newest items are shown. */
   readonly cursor: string | null;
   readonly number: number;
@@ -196,7 +196,7 @@ export interface CursorListPaging {
  * Stores which part of a list is shown. `what` is the list's name and filter as one text. A new text shows
  * the newest items again.
  */
-export function useCursorListPaging(what = ""): CursorListPaging {
+export function useCursorListPaging(what = ""): CursorPaginationState {
   const [state, setState] = useState<{ what: string; cursors: readonly string[] }>({ what, cursors: [] });
   const cursors = state.what === what ? state.cursors : [];
   return {

@@ -5,7 +5,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import {
-  getConnectionNodesNewestFirst,
+  getGraphqlConnectionNodesNewestFirst,
   getOlderPageCursor,
   listPageSize,
 } from "#pages/console/browser/graph/documents.ts";
@@ -19,15 +19,15 @@ import {
   PermissionList,
   getCredentialState,
 } from "#pages/console/browser/parts/credentials.tsx";
-import { StatusBadge, TimeText } from "#pages/console/browser/parts/formats.tsx";
+import { StatusBadge, FormattedTime } from "#pages/console/browser/parts/formats.tsx";
 import { basePath } from "#pages/console/browser/graph/client.ts";
 import { ConsoleLink } from "#pages/console/browser/navigation.tsx";
 import { ConfirmDialog } from "#pages/console/browser/parts/dialogs.tsx";
 import {
-  type TableColumn,
+  type DataTableColumn,
   EmptyListNote,
-  QueryResultView,
-  PageButtons,
+  QueryResultOrLoadingNote,
+  PaginationButtons,
   DataTable,
 } from "#pages/console/browser/parts/tables.tsx";
 import { type ConsoleOauthGrant, grantsDocument, revokeGrantDocument } from "./installation-documents.ts";
@@ -38,7 +38,7 @@ export function OauthGrantList({ installationId }: { readonly installationId: st
   const [revoking, setRevoking] = useState<ConsoleOauthGrant>();
   return (
     <>
-      <QueryResultView query={query} what="grants">
+      <QueryResultOrLoadingNote query={query} what="grants">
         {({ oauthGrants }) => (
           <>
             {oauthGrants.edges.length === 0 ? (
@@ -51,14 +51,14 @@ export function OauthGrantList({ installationId }: { readonly installationId: st
               <DataTable
                 caption="OAuth grants, the newest first"
                 columns={columnsWith(setRevoking)}
-                rows={getConnectionNodesNewestFirst(oauthGrants)}
+                rows={getGraphqlConnectionNodesNewestFirst(oauthGrants)}
                 keyOf={({ id }) => id}
               />
             )}
-            <PageButtons pages={pages} what="grants" older={getOlderPageCursor(oauthGrants)} />
+            <PaginationButtons pages={pages} what="grants" older={getOlderPageCursor(oauthGrants)} />
           </>
         )}
-      </QueryResultView>
+      </QueryResultOrLoadingNote>
       {revoking === undefined ? null : (
         <RevokeGrant grant={revoking} onRevoked={query.reload} onClose={() => setRevoking(undefined)} />
       )}
@@ -66,7 +66,7 @@ export function OauthGrantList({ installationId }: { readonly installationId: st
   );
 }
 
-function columnsWith(revoke: (grant: ConsoleOauthGrant) => void): TableColumn<ConsoleOauthGrant>[] {
+function columnsWith(revoke: (grant: ConsoleOauthGrant) => void): DataTableColumn<ConsoleOauthGrant>[] {
   return [
     {
       title: "App",
@@ -89,7 +89,7 @@ function columnsWith(revoke: (grant: ConsoleOauthGrant) => void): TableColumn<Co
               <br />
             </>
           )}
-          <TimeText at={issuedAt} isDay />
+          <FormattedTime at={issuedAt} isDay />
         </>
       ),
     },
@@ -98,14 +98,17 @@ function columnsWith(revoke: (grant: ConsoleOauthGrant) => void): TableColumn<Co
       title: "Expires",
       cell: ({ revokedAt, expiresAt }) =>
         revokedAt === null ? (
-          <TimeText at={expiresAt} isDay />
+          <FormattedTime at={expiresAt} isDay />
         ) : (
           <>
-            Revoked <TimeText at={revokedAt} isDay />
+            Revoked <FormattedTime at={revokedAt} isDay />
           </>
         ),
     },
-    { title: "Last used", cell: ({ lastUsedAt }) => <TimeText at={lastUsedAt} otherwise="never" isMinute /> },
+    {
+      title: "Last used",
+      cell: ({ lastUsedAt }) => <FormattedTime at={lastUsedAt} otherwise="never" isMinute />,
+    },
     {
       title: "Actions",
       cell: (grant) =>

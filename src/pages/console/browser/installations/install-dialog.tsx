@@ -1,13 +1,13 @@
 /** The dialog in which staff choose one of the platform's apps and its permissions, and install it. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { getConnectionNodes } from "#pages/console/browser/graph/documents.ts";
+import { getGraphqlConnectionNodes } from "#pages/console/browser/graph/documents.ts";
 import { useGraphqlMutation, useGraphqlQuery } from "#pages/console/browser/graph/hooks.ts";
 import { navigateToConsolePath } from "#pages/console/browser/navigation.tsx";
-import { listPermissionChoices, toScopeEnumValue } from "#pages/console/browser/parts/permissions.ts";
+import { listPermissionChoices, toGraphqlScopeEnumValue } from "#pages/console/browser/parts/permissions.ts";
 import { Dialog, DialogFormButtons } from "#pages/console/browser/parts/dialogs.tsx";
 import { CheckboxGroup, FailureBanner, SelectField } from "#pages/console/browser/parts/fields.tsx";
-import { EmptyListNote, QueryResultView } from "#pages/console/browser/parts/tables.tsx";
+import { EmptyListNote, QueryResultOrLoadingNote } from "#pages/console/browser/parts/tables.tsx";
 import {
   type InstallableAppsQueryResult,
   installableAppsDocument,
@@ -18,9 +18,9 @@ export function InstallAppDialog({ onClose }: { readonly onClose: () => void }):
   const query = useGraphqlQuery(installableAppsDocument, {});
   return (
     <Dialog title="Install an app" onClose={onClose}>
-      <QueryResultView query={query} what="apps">
+      <QueryResultOrLoadingNote query={query} what="apps">
         {(data) => <InstallForm data={data} onClose={onClose} />}
-      </QueryResultView>
+      </QueryResultOrLoadingNote>
     </Dialog>
   );
 }
@@ -32,11 +32,11 @@ interface InstallFormProps {
 
 function InstallForm({ data, onClose }: InstallFormProps): JSX.Element {
   const installed = new Set(
-    getConnectionNodes(data.installations)
+    getGraphqlConnectionNodes(data.installations)
       .filter(({ status }) => status !== "UNINSTALLED")
       .map(({ app }) => app.id),
   );
-  const apps = getConnectionNodes(data.apps).filter(({ id }) => !installed.has(id));
+  const apps = getGraphqlConnectionNodes(data.apps).filter(({ id }) => !installed.has(id));
   const [appId, setAppId] = useState(apps[0]?.id ?? "");
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set(["catalog:read"]));
   const { isBusy, failure, run } = useGraphqlMutation(installDocument);
@@ -44,7 +44,7 @@ function InstallForm({ data, onClose }: InstallFormProps): JSX.Element {
   const install = async (event: Event): Promise<void> => {
     event.preventDefault();
     if (isBusy || merchantId === undefined) return;
-    const scopes = [...chosen].toSorted().map(toScopeEnumValue);
+    const scopes = [...chosen].toSorted().map(toGraphqlScopeEnumValue);
     const made = await run({ input: { merchantId, appId, scopes } });
     if (made === undefined) return;
     onClose();

@@ -2,7 +2,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { useGraphqlMutation } from "#pages/console/browser/graph/hooks.ts";
-import { listPermissionChoices, toScopeEnumValue } from "#pages/console/browser/parts/permissions.ts";
+import { listPermissionChoices, toGraphqlScopeEnumValue } from "#pages/console/browser/parts/permissions.ts";
 import { ConfirmDialog, Dialog, DialogFormButtons } from "#pages/console/browser/parts/dialogs.tsx";
 import { CheckboxGroup, FailureBanner } from "#pages/console/browser/parts/fields.tsx";
 import {
@@ -29,7 +29,10 @@ export function SetInstallationPermissionsDialog({
   const save = async (event: Event): Promise<void> => {
     event.preventDefault();
     if (isBusy) return;
-    const input = { installationId: installation.id, scopes: [...chosen].toSorted().map(toScopeEnumValue) };
+    const input = {
+      installationId: installation.id,
+      scopes: [...chosen].toSorted().map(toGraphqlScopeEnumValue),
+    };
     if ((await run({ input })) === undefined) return;
     onChanged();
     onClose();

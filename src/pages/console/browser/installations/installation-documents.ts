@@ -6,7 +6,7 @@ import {
   type GraphqlConnection,
   createConsoleGraphqlDocument,
 } from "#pages/console/browser/graph/documents.ts";
-import type { IdempotencyKeyGraphqlVariables } from "#pages/console/browser/graph/hooks.ts";
+import type { GraphqlVariablesWithIdempotencyKey } from "#pages/console/browser/graph/hooks.ts";
 
 export type ConsoleInstallationStatus = "ACTIVE" | "SUSPENDED" | "UNINSTALLED";
 
@@ -81,14 +81,14 @@ export const installationDocument = createConsoleGraphqlDocument<
 
 export const setScopesDocument = createConsoleGraphqlDocument<
   { installationScopesSet: { id: string } },
-  IdempotencyKeyGraphqlVariables & { input: { installationId: string; scopes: readonly string[] } }
+  GraphqlVariablesWithIdempotencyKey & { input: { installationId: string; scopes: readonly string[] } }
 >(`
   mutation ConsoleScopesSet($idempotencyKey: String!, $input: InstallationScopesSetInput!) {
     installationScopesSet(idempotencyKey: $idempotencyKey, input: $input) { id }
   }
 `);
 
-type Transition = IdempotencyKeyGraphqlVariables & { input: { installationId: string } };
+type Transition = GraphqlVariablesWithIdempotencyKey & { input: { installationId: string } };
 
 export const suspendDocument = createConsoleGraphqlDocument<
   { installationSuspend: { id: string } },
@@ -149,7 +149,7 @@ interface InstallInput {
 
 export const installDocument = createConsoleGraphqlDocument<
   { installationCreate: { id: string } },
-  IdempotencyKeyGraphqlVariables & { input: InstallInput }
+  GraphqlVariablesWithIdempotencyKey & { input: InstallInput }
 >(`
   mutation ConsoleInstallationCreate($idempotencyKey: String!, $input: InstallationCreateInput!) {
     installationCreate(idempotencyKey: $idempotencyKey, input: $input) { id }
@@ -187,7 +187,7 @@ export const grantsDocument = createConsoleGraphqlDocument<
 
 export const revokeGrantDocument = createConsoleGraphqlDocument<
   { oauthGrantRevoke: { id: string } },
-  IdempotencyKeyGraphqlVariables & { input: { grantId: string } }
+  GraphqlVariablesWithIdempotencyKey & { input: { grantId: string } }
 >(`
   mutation ConsoleGrantRevoke($idempotencyKey: String!, $input: OAuthGrantRevokeInput!) {
     oauthGrantRevoke(idempotencyKey: $idempotencyKey, input: $input) { id }

@@ -8,11 +8,15 @@ import { useGraphqlQuery } from "#pages/console/browser/graph/hooks.ts";
 import { EndpointList } from "#pages/console/browser/endpoints/endpoints-page.tsx";
 import { ApiKeyList } from "#pages/console/browser/keys/keys-page.tsx";
 import { PermissionList } from "#pages/console/browser/parts/credentials.tsx";
-import { StatusBadge, TimeText } from "#pages/console/browser/parts/formats.tsx";
-import { EmptyListNote, DescriptionListRow, QueryResultView } from "#pages/console/browser/parts/tables.tsx";
+import { StatusBadge, FormattedTime } from "#pages/console/browser/parts/formats.tsx";
+import {
+  EmptyListNote,
+  DescriptionListRow,
+  QueryResultOrLoadingNote,
+} from "#pages/console/browser/parts/tables.tsx";
 import { emptyRequestFilter } from "#pages/console/browser/requests/request-filter.ts";
 import { ApiRequestList } from "#pages/console/browser/requests/request-table.tsx";
-import { NoRequestsNote } from "#pages/console/browser/requests/requests-page.tsx";
+import { NoApiRequestsNote } from "#pages/console/browser/requests/requests-page.tsx";
 import { PageHeading, ConsoleLink } from "#pages/console/browser/navigation.tsx";
 import { OauthGrantList } from "./grant-list.tsx";
 import {
@@ -26,7 +30,7 @@ import {
   type InstallationSummary,
   type InstallationWithReadiness,
 } from "./installation-documents.ts";
-import { ReadinessChecks } from "./readiness-checks.tsx";
+import { ReadinessCheckList } from "./readiness-checks.tsx";
 
 export function InstallationPage({ id }: { readonly id: string }): JSX.Element {
   const query = useGraphqlQuery(installationDocument, { id });
@@ -47,7 +51,7 @@ export function InstallationPage({ id }: { readonly id: string }): JSX.Element {
           />
         ) : undefined}
       </PageHeading>
-      <QueryResultView query={query} what="the installation">
+      <QueryResultOrLoadingNote query={query} what="the installation">
         {(data) =>
           data.installation === null ? (
             <EmptyListNote>
@@ -58,7 +62,7 @@ export function InstallationPage({ id }: { readonly id: string }): JSX.Element {
             <Parts installation={data.installation} begin={setDoing} />
           )
         }
-      </QueryResultView>
+      </QueryResultOrLoadingNote>
     </>
   );
 }
@@ -71,30 +75,37 @@ interface PartsProps {
   readonly begin: (action: InstallationAction) => void;
 }
 
+const InstallationFacts = ({ installation }: Pick<PartsProps, "installation">): JSX.Element => {
+  const { id, status, scopes, installedAt, app } = installation;
+  return (
+    <dl class="facts">
+      <DescriptionListRow name="Status">
+        <StatusBadge value={status} />
+      </DescriptionListRow>
+      <DescriptionListRow name="Publisher">{app.publisher ?? "–"}</DescriptionListRow>
+      <DescriptionListRow name="Installed">
+        <FormattedTime at={installedAt} isDay />
+      </DescriptionListRow>
+      <DescriptionListRow name="Permissions">
+        <PermissionList scopes={scopes} />
+      </DescriptionListRow>
+      <DescriptionListRow name="Id">
+        <code>{id}</code>
+      </DescriptionListRow>
+    </dl>
+  );
+};
+
 function Parts({ installation, begin }: PartsProps): JSX.Element {
-  const { id, status, scopes, installedAt, app, readiness } = installation;
+  const { id, status, app, readiness } = installation;
   return (
     <>
-      <dl class="facts">
-        <DescriptionListRow name="Status">
-          <StatusBadge value={status} />
-        </DescriptionListRow>
-        <DescriptionListRow name="Publisher">{app.publisher ?? "–"}</DescriptionListRow>
-        <DescriptionListRow name="Installed">
-          <TimeText at={installedAt} isDay />
-        </DescriptionListRow>
-        <DescriptionListRow name="Permissions">
-          <PermissionList scopes={scopes} />
-        </DescriptionListRow>
-        <DescriptionListRow name="Id">
-          <code>{id}</code>
-        </DescriptionListRow>
-      </dl>
+      <InstallationFacts installation={installation} />
       <section aria-labelledby="readiness">
         <h2 id="readiness">
           Readiness <StatusBadge value={readiness.status} />
         </h2>
-        <ReadinessChecks
+        <ReadinessCheckList
           readiness={readiness}
           steps={{
             SCOPES_GRANTED: { name: "Adjust the permissions", run: () => begin("permissions") },
@@ -108,7 +119,10 @@ function Parts({ installation, begin }: PartsProps): JSX.Element {
           <h2 id="requests">Recent requests</h2>
           <ConsoleLink to={`/requests?app=${id}`}>Filter the requests</ConsoleLink>
         </div>
-        <ApiRequestList filter={{ ...emptyRequestFilter, installationId: id }} empty={<NoRequestsNote />} />
+        <ApiRequestList
+          filter={{ ...emptyRequestFilter, installationId: id }}
+          empty={<NoApiRequestsNote />}
+        />
       </section>
       <section aria-labelledby="keys">
         <div class="bar">

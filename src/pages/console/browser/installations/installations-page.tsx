@@ -5,7 +5,7 @@
 import type { JSX } from "preact";
 import { useId, useState } from "preact/hooks";
 import {
-  getConnectionNodes,
+  getGraphqlConnectionNodes,
   getNextPageCursor,
   listPageSize,
 } from "#pages/console/browser/graph/documents.ts";
@@ -14,16 +14,16 @@ import { useCursorListPaging, useGraphqlQuery } from "#pages/console/browser/gra
 import {
   StatusBadge,
   formatLocalizedCountWithNoun,
-  TimeText,
+  FormattedTime,
 } from "#pages/console/browser/parts/formats.tsx";
 import {
-  type TableColumn,
-  QueryResultView,
-  PageButtons,
+  type DataTableColumn,
+  QueryResultOrLoadingNote,
+  PaginationButtons,
   DataTable,
 } from "#pages/console/browser/parts/tables.tsx";
 import { PermissionList } from "#pages/console/browser/parts/credentials.tsx";
-import { PageHeading, ConsoleLink, replaceLocation } from "#pages/console/browser/navigation.tsx";
+import { PageHeading, ConsoleLink, replaceConsoleUrlInHistory } from "#pages/console/browser/navigation.tsx";
 import {
   type InstallationSummary,
   type InstallationWithReadiness,
@@ -31,7 +31,7 @@ import {
 } from "./installation-documents.ts";
 import { InstallAppDialog } from "./install-dialog.tsx";
 
-const columns: TableColumn<InstallationWithReadiness>[] = [
+const columns: DataTableColumn<InstallationWithReadiness>[] = [
   {
     title: "App",
     cell: ({ id, app }) => (
@@ -56,7 +56,7 @@ const columns: TableColumn<InstallationWithReadiness>[] = [
     },
   },
   { title: "Permissions", cell: ({ scopes }) => <PermissionList scopes={scopes} isShort /> },
-  { title: "Installed", cell: ({ installedAt }) => <TimeText at={installedAt} isDay /> },
+  { title: "Installed", cell: ({ installedAt }) => <FormattedTime at={installedAt} isDay /> },
 ];
 
 /**
@@ -82,7 +82,7 @@ function InstallationList({ onInstall }: { readonly onInstall: () => void }): JS
   const pages = useCursorListPaging();
   const query = useGraphqlQuery(readinessDocument, { first: listPageSize, after: pages.cursor });
   return (
-    <QueryResultView query={query} what="installations">
+    <QueryResultOrLoadingNote query={query} what="installations">
       {({ installations }) => (
         <>
           {installations.edges.length === 0 ? (
@@ -91,11 +91,11 @@ function InstallationList({ onInstall }: { readonly onInstall: () => void }): JS
             <DataTable
               caption="Installations"
               columns={columns}
-              rows={getConnectionNodes(installations)}
+              rows={getGraphqlConnectionNodes(installations)}
               keyOf={({ id }) => id}
             />
           )}
-          <PageButtons
+          <PaginationButtons
             pages={pages}
             what="installations"
             older={getNextPageCursor(installations)}
@@ -103,7 +103,7 @@ function InstallationList({ onInstall }: { readonly onInstall: () => void }): JS
           />
         </>
       )}
-    </QueryResultView>
+    </QueryResultOrLoadingNote>
   );
 }
 
@@ -141,7 +141,9 @@ export function InstallationSelect({ all, chosen, path }: InstallationChoiceProp
       <select
         id={id}
         value={chosen.id}
-        onChange={({ currentTarget }) => replaceLocation(`${path}?installation=${currentTarget.value}`)}
+        onChange={({ currentTarget }) =>
+          replaceConsoleUrlInHistory(`${path}?installation=${currentTarget.value}`)
+        }
       >
         {all.map((installation) => (
           <option key={installation.id} value={installation.id}>

@@ -9,7 +9,7 @@ import {
   formatEnumValue,
   formatLocalizedCountWithNoun,
   StatusBadge,
-  TimeText,
+  FormattedTime,
 } from "#pages/console/browser/parts/formats.tsx";
 import type { ConsoleInstallationReadiness, ConsoleReadinessCheck } from "./installation-documents.ts";
 
@@ -30,7 +30,7 @@ interface ReadinessProps {
 
 const isOpen = ({ status }: ConsoleReadinessCheck): boolean => status === "FAIL" || status === "WARN";
 
-export function ReadinessChecks({ readiness, steps = {} }: ReadinessProps): JSX.Element {
+export function ReadinessCheckList({ readiness, steps = {} }: ReadinessProps): JSX.Element {
   const open = readiness.checks.filter(isOpen);
   const well = readiness.checks.filter((check) => !isOpen(check));
   const skipped = well.filter(({ status }) => status === "SKIPPED").length;
@@ -166,7 +166,7 @@ function Check({ check, step, installationId }: CheckProps): JSX.Element {
           {since === null ? null : (
             <>
               {" "}
-              Since <TimeText at={since} />.
+              Since <FormattedTime at={since} />.
             </>
           )}
         </p>

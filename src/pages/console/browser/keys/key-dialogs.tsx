@@ -11,12 +11,12 @@ import {
 } from "#pages/console/browser/parts/fields.tsx";
 import {
   ConfirmDialog,
-  CopyableSecret,
+  CopyableSecretField,
   Dialog,
   DialogFormButtons,
 } from "#pages/console/browser/parts/dialogs.tsx";
-import { listPermissionChoices, toScopeEnumValue } from "#pages/console/browser/parts/permissions.ts";
-import { TimeText } from "#pages/console/browser/parts/formats.tsx";
+import { listPermissionChoices, toGraphqlScopeEnumValue } from "#pages/console/browser/parts/permissions.ts";
+import { FormattedTime } from "#pages/console/browser/parts/formats.tsx";
 import { basePath } from "#pages/console/browser/graph/client.ts";
 import {
   type ConsoleApiKey,
@@ -42,7 +42,7 @@ export function CreateApiKeyDialog({ installation, onMade, onClose }: CreateKeyP
   const create = async (event: Event): Promise<void> => {
     event.preventDefault();
     if (isBusy) return;
-    const scopes = [...chosen].toSorted().map(toScopeEnumValue);
+    const scopes = [...chosen].toSorted().map(toGraphqlScopeEnumValue);
     const made = await run({
       input: { installationId: installation.id, name, scopes, expiresAt: endOf(days) },
     });
@@ -179,7 +179,7 @@ export function RevokeApiKeyDialog({ apiKey, onRevoked, onClose }: RevokeKeyProp
         are refused from then on. This cannot be undone.
       </p>
       <p class="soft">
-        Last used: <TimeText at={apiKey.lastUsedAt} otherwise="never" />
+        Last used: <FormattedTime at={apiKey.lastUsedAt} otherwise="never" />
       </p>
     </ConfirmDialog>
   );
@@ -200,8 +200,8 @@ function NewKeyDialog({ title, value, onClose }: KeyShownProps): JSX.Element {
         <strong>Copy the key now: it cannot be shown again.</strong> Store it with your other secrets, not in
         the source code.
       </p>
-      <CopyableSecret label="The key" value={value} />
-      <CopyableSecret label="A command to try the key" value={curl} />
+      <CopyableSecretField label="The key" value={value} />
+      <CopyableSecretField label="A command to try the key" value={curl} />
       <div class="actions">
         <button type="button" onClick={onClose}>
           I have stored it

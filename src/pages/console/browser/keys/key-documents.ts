@@ -3,7 +3,7 @@ import {
   type GraphqlConnection,
   createConsoleGraphqlDocument,
 } from "#pages/console/browser/graph/documents.ts";
-import type { IdempotencyKeyGraphqlVariables } from "#pages/console/browser/graph/hooks.ts";
+import type { GraphqlVariablesWithIdempotencyKey } from "#pages/console/browser/graph/hooks.ts";
 
 export interface ConsoleApiKey {
   readonly id: string;
@@ -46,7 +46,7 @@ interface KeyInput {
 
 export const createKeyDocument = createConsoleGraphqlDocument<
   { apiKeyCreate: { value: string; apiKey: ConsoleApiKey } },
-  IdempotencyKeyGraphqlVariables & { input: KeyInput }
+  GraphqlVariablesWithIdempotencyKey & { input: KeyInput }
 >(`
   mutation ConsoleKeyCreate($idempotencyKey: String!, $input: ApiKeyCreateInput!) {
     apiKeyCreate(idempotencyKey: $idempotencyKey, input: $input) { value apiKey { ${fields} } }
@@ -55,7 +55,7 @@ export const createKeyDocument = createConsoleGraphqlDocument<
 
 export const rotateKeyDocument = createConsoleGraphqlDocument<
   { apiKeyRotate: { value: string; apiKey: ConsoleApiKey; rotated: ConsoleApiKey } },
-  IdempotencyKeyGraphqlVariables & {
+  GraphqlVariablesWithIdempotencyKey & {
     input: { apiKeyId: string; overlapHours: number; expiresAt: string | null };
   }
 >(`
@@ -67,7 +67,7 @@ export const rotateKeyDocument = createConsoleGraphqlDocument<
 
 export const revokeKeyDocument = createConsoleGraphqlDocument<
   { apiKeyRevoke: ConsoleApiKey },
-  IdempotencyKeyGraphqlVariables & { input: { apiKeyId: string } }
+  GraphqlVariablesWithIdempotencyKey & { input: { apiKeyId: string } }
 >(`
   mutation ConsoleKeyRevoke($idempotencyKey: String!, $input: ApiKeyRevokeInput!) {
     apiKeyRevoke(idempotencyKey: $idempotencyKey, input: $input) { ${fields} }

@@ -12,20 +12,20 @@ import {
   installationsDocument,
 } from "#pages/console/browser/installations/installation-documents.ts";
 import {
-  type TableColumn,
+  type DataTableColumn,
   EmptyListNote,
-  QueryResultView,
-  PageButtons,
+  QueryResultOrLoadingNote,
+  PaginationButtons,
   DataTable,
 } from "#pages/console/browser/parts/tables.tsx";
 import {
-  getConnectionNodesNewestFirst,
-  getConnectionNodes,
+  getGraphqlConnectionNodesNewestFirst,
+  getGraphqlConnectionNodes,
   getOlderPageCursor,
   listPageSize,
 } from "#pages/console/browser/graph/documents.ts";
 import { ConsoleLink, PageHeading, type ConsoleLocation } from "#pages/console/browser/navigation.tsx";
-import { StatusBadge, TimeText } from "#pages/console/browser/parts/formats.tsx";
+import { StatusBadge, FormattedTime } from "#pages/console/browser/parts/formats.tsx";
 import {
   isUsableCredentialState,
   PermissionList,
@@ -43,9 +43,9 @@ export function ApiKeysPage({ place }: { readonly place: ConsoleLocation }): JSX
         A program sends a key with each request, so that the API knows which app is calling. Create one key
         for each program: you can then revoke one without stopping the others.
       </p>
-      <QueryResultView query={installations} what="installations">
+      <QueryResultOrLoadingNote query={installations} what="installations">
         {({ installations: connection }) => {
-          const all = getConnectionNodes(connection);
+          const all = getGraphqlConnectionNodes(connection);
           const chosen = all.find(({ id }) => id === place.query.get("installation")) ?? all[0];
           if (chosen === undefined)
             return (
@@ -56,7 +56,7 @@ export function ApiKeysPage({ place }: { readonly place: ConsoleLocation }): JSX
             );
           return <InstallationKeys key={chosen.id} installation={chosen} all={all} />;
         }}
-      </QueryResultView>
+      </QueryResultOrLoadingNote>
     </>
   );
 }
@@ -155,7 +155,7 @@ export function ApiKeyList({ installationId, changes, empty }: KeyListProps): JS
   const end = (): void => setDoing(undefined);
   return (
     <>
-      <QueryResultView query={query} what="API keys">
+      <QueryResultOrLoadingNote query={query} what="API keys">
         {({ apiKeys }) => (
           <>
             {apiKeys.edges.length === 0 ? (
@@ -164,14 +164,14 @@ export function ApiKeyList({ installationId, changes, empty }: KeyListProps): JS
               <DataTable
                 caption="API keys, the newest first"
                 columns={columnsWith(setDoing)}
-                rows={getConnectionNodesNewestFirst(apiKeys)}
+                rows={getGraphqlConnectionNodesNewestFirst(apiKeys)}
                 keyOf={({ id }) => id}
               />
             )}
-            <PageButtons pages={pages} what="API keys" older={getOlderPageCursor(apiKeys)} />
+            <PaginationButtons pages={pages} what="API keys" older={getOlderPageCursor(apiKeys)} />
           </>
         )}
-      </QueryResultView>
+      </QueryResultOrLoadingNote>
       {doing?.what === "rotate" ? (
         <RotateApiKeyDialog apiKey={doing.key} onRotated={query.reload} onClose={end} />
       ) : null}
@@ -182,7 +182,7 @@ export function ApiKeyList({ installationId, changes, empty }: KeyListProps): JS
   );
 }
 
-function columnsWith(begin: (doing: Doing) => void): TableColumn<ConsoleApiKey>[] {
+function columnsWith(begin: (doing: Doing) => void): DataTableColumn<ConsoleApiKey>[] {
   return [
     {
       title: "Name",
@@ -198,15 +198,18 @@ function columnsWith(begin: (doing: Doing) => void): TableColumn<ConsoleApiKey>[
     },
     { title: "State", cell: (key) => <StatusBadge value={getCredentialState(key, Date.now())} /> },
     { title: "Permissions", cell: ({ scopes }) => <PermissionList scopes={scopes} isShort /> },
-    { title: "Last used", cell: ({ lastUsedAt }) => <TimeText at={lastUsedAt} otherwise="never" isMinute /> },
+    {
+      title: "Last used",
+      cell: ({ lastUsedAt }) => <FormattedTime at={lastUsedAt} otherwise="never" isMinute />,
+    },
     {
       title: "Expires",
       cell: ({ expiresAt, revokedAt }) =>
         revokedAt === null ? (
-          <TimeText at={expiresAt} otherwise="never" isMinute />
+          <FormattedTime at={expiresAt} otherwise="never" isMinute />
         ) : (
           <>
-            Revoked <TimeText at={revokedAt} isMinute />
+            Revoked <FormattedTime at={revokedAt} isMinute />
           </>
         ),
     },

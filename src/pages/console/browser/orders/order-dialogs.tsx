@@ -1,7 +1,7 @@
 /** Two dialogs: one cancels an order, the other refunds a part of the amount that was paid for it. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { GraphqlFailure } from "#pages/console/browser/graph/client.ts";
+import { GraphqlRequestError } from "#pages/console/browser/graph/client.ts";
 import { useGraphqlMutation } from "#pages/console/browser/graph/hooks.ts";
 import { ConfirmDialog } from "#pages/console/browser/parts/dialogs.tsx";
 import { SelectField, TextField } from "#pages/console/browser/parts/fields.tsx";
@@ -42,7 +42,7 @@ interface OrderDialogProps {
  * True if a request failed because the order has changed since the dialog was opened. A repeated request
  * would fail too.
  */
-const isStaleOrder = (failure: GraphqlFailure | undefined): boolean =>
+const isStaleOrder = (failure: GraphqlRequestError | undefined): boolean =>
   failure?.code === "version_conflict" || failure?.code === "invalid_state";
 
 export function CancelOrderDialog({ order, onChanged, onClose }: OrderDialogProps): JSX.Element {
@@ -112,7 +112,7 @@ export function RefundOrderDialog({ order, onChanged, onClose }: OrderDialogProp
   const [amount, setAmount] = useState("");
   const [reason, setReason] = useState<(typeof refundReasons)[number]["value"]>("REQUESTED_BY_CUSTOMER");
   const [note, setNote] = useState("");
-  const [fault, setFault] = useState<GraphqlFailure>();
+  const [fault, setFault] = useState<GraphqlRequestError>();
   const { isBusy, failure, run } = useGraphqlMutation(refundOrderDocument);
   const isStale = isStaleOrder(failure);
   const typed = parseEnteredAmountAsMinorUnits(amount, largest);
@@ -174,8 +174,8 @@ export function RefundOrderDialog({ order, onChanged, onClose }: OrderDialogProp
 const nameRefund = (amountMinor: number | undefined, money: MoneyAmount): string =>
   amountMinor === undefined ? "Refund" : `Refund ${formatMoney({ ...money, amountMinor })}`;
 
-const toAmountFailure = (largest: MoneyAmount): GraphqlFailure =>
-  new GraphqlFailure("The refund was not sent.", {
+const toAmountFailure = (largest: MoneyAmount): GraphqlRequestError =>
+  new GraphqlRequestError("The refund was not sent.", {
     details: [
       {
         field: "/amount",
@@ -186,7 +186,7 @@ const toAmountFailure = (largest: MoneyAmount): GraphqlFailure =>
   });
 
 interface NoteFieldProps {
-  readonly failure: GraphqlFailure | undefined;
+  readonly failure: GraphqlRequestError | undefined;
   readonly value: string;
   readonly onChange: (note: string) => void;
 }

@@ -3,7 +3,7 @@ import {
   type GraphqlConnection,
   createConsoleGraphqlDocument,
 } from "#pages/console/browser/graph/documents.ts";
-import type { IdempotencyKeyGraphqlVariables } from "#pages/console/browser/graph/hooks.ts";
+import type { GraphqlVariablesWithIdempotencyKey } from "#pages/console/browser/graph/hooks.ts";
 import type { MoneyAmount } from "#pages/console/browser/parts/formats.tsx";
 import type { ConsoleOrderTaxLine } from "./tax-rows.ts";
 
@@ -69,7 +69,7 @@ export interface ConsoleOrderLine {
   >;
 }
 
-export interface ConsoleOrderLineQuantity {
+export interface ConsoleOrderLineIdAndQuantity {
   readonly lineId: string;
   readonly quantity: number;
 }
@@ -104,7 +104,7 @@ export interface ConsoleOrderFulfillment {
   readonly trackingUrl: string | null;
   readonly shippedAt: string | null;
   readonly deliveredAt: string | null;
-  readonly lines: readonly ConsoleOrderLineQuantity[];
+  readonly lines: readonly ConsoleOrderLineIdAndQuantity[];
 }
 
 export interface ConsoleOrderReturn {
@@ -114,7 +114,7 @@ export interface ConsoleOrderReturn {
   readonly reason: string;
   readonly refund: MoneyAmount;
   readonly requestedAt: string;
-  readonly lines: readonly ConsoleOrderLineQuantity[];
+  readonly lines: readonly ConsoleOrderLineIdAndQuantity[];
 }
 
 export interface ConsoleOrderEligibilityReason {
@@ -229,7 +229,7 @@ interface CancelOrderVariables {
 
 export const cancelOrderDocument = createConsoleGraphqlDocument<
   { orderCancel: { id: string } },
-  IdempotencyKeyGraphqlVariables & CancelOrderVariables
+  GraphqlVariablesWithIdempotencyKey & CancelOrderVariables
 >(`
   mutation ConsoleOrderCancel($idempotencyKey: String!, $orderId: ID!, $input: OrderCancelInput!) {
     orderCancel(idempotencyKey: $idempotencyKey, orderId: $orderId, input: $input) { id }
@@ -248,7 +248,7 @@ interface RefundVariables {
 
 export const refundOrderDocument = createConsoleGraphqlDocument<
   { refundCreate: { id: string } },
-  IdempotencyKeyGraphqlVariables & RefundVariables
+  GraphqlVariablesWithIdempotencyKey & RefundVariables
 >(`
   mutation ConsoleRefundCreate($idempotencyKey: String!, $orderId: ID!, $input: RefundCreateInput!) {
     refundCreate(idempotencyKey: $idempotencyKey, orderId: $orderId, input: $input) { id }

@@ -7,7 +7,7 @@ import {
   formatEnumValue,
   formatMoney,
   StatusBadge,
-  TimeText,
+  FormattedTime,
 } from "#pages/console/browser/parts/formats.tsx";
 import { DescriptionListRow } from "#pages/console/browser/parts/tables.tsx";
 import type { ConsoleOrder, ConsoleOrderEligibilityReason } from "./order-documents.ts";
@@ -52,7 +52,7 @@ function CancellationAnswer({ order: { cancellationEligibility } }: { readonly o
         : `refunds about ${formatMoney(refund.estimated)} `}
       {decision === "DENIED" || deadline === null || deadline.at === null ? null : (
         <>
-          until <TimeText at={deadline.at} isMinute />
+          until <FormattedTime at={deadline.at} isMinute />
         </>
       )}
       <ReasonList reasons={reasons} />

@@ -48,7 +48,7 @@ function startOfDay(day: string, daysLater = 0): string | null {
  * Converts the filter of the order list into variables of the GraphQL query; the variables for paging are not
  * included. Returns undefined if the last day of the filter is before the first day.
  */
-export function toOrderListVariables({
+export function toOrderListQueryVariables({
   number,
   status,
   from,

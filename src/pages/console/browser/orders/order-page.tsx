@@ -3,7 +3,7 @@
  * can still do, for example cancel.
  */
 import { Fragment, type JSX } from "preact";
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { AuditEntryList, emptyAuditFilter } from "#pages/console/browser/audit/audit-list.tsx";
 import { toOrderTaxRows } from "./tax-rows.ts";
 import { useGraphqlQuery } from "#pages/console/browser/graph/hooks.ts";
@@ -12,15 +12,19 @@ import {
   formatEnumValue,
   formatMoney,
   StatusBadge,
-  TimeText,
+  FormattedTime,
 } from "#pages/console/browser/parts/formats.tsx";
-import { DescriptionListRow, EmptyListNote, QueryResultView } from "#pages/console/browser/parts/tables.tsx";
+import {
+  DescriptionListRow,
+  EmptyListNote,
+  QueryResultOrLoadingNote,
+} from "#pages/console/browser/parts/tables.tsx";
 import { CancelOrderDialog, RefundOrderDialog } from "./order-dialogs.tsx";
 import { type ConsoleOrder, orderDocument } from "./order-documents.ts";
 import { OrderEligibilitySection } from "./order-eligibility.tsx";
 import {
   OrderFulfillmentTable,
-  OrderLines,
+  OrderLineList,
   OrderPaymentTable,
   OrderRefundTable,
   OrderReturnsTable,
@@ -28,9 +32,18 @@ import {
 import { getRefundableAmount } from "./refundable-amount.ts";
 import "./orders.css";
 
+/** Milliseconds between two requests for an order while a refund of the order is pending. */
+const refreshMs = 2_000;
+
 export function OrderPage({ id }: { readonly id: string }): JSX.Element {
   const query = useGraphqlQuery(orderDocument, { id });
   const order = query.data?.order;
+  const isWaiting = order?.refunds.some(({ status }) => status === "PENDING") === true;
+  useEffect(() => {
+    if (!isWaiting) return undefined;
+    const timer = setInterval(query.refresh, refreshMs);
+    return () => clearInterval(timer);
+  }, [isWaiting, query.refresh]);
   return (
     <>
       <p class="trail">
@@ -39,7 +52,7 @@ export function OrderPage({ id }: { readonly id: string }): JSX.Element {
       <PageHeading title={order ? `Order ${order.number}` : "Order"}>
         {order ? <OrderActions order={order} onChanged={query.reload} /> : undefined}
       </PageHeading>
-      <QueryResultView query={query} what="the order">
+      <QueryResultOrLoadingNote query={query} what="the order">
         {(data) =>
           data.order === null ? (
             <EmptyListNote>
@@ -50,7 +63,7 @@ export function OrderPage({ id }: { readonly id: string }): JSX.Element {
             <OrderContent order={data.order} />
           )
         }
-      </QueryResultView>
+      </QueryResultOrLoadingNote>
     </>
   );
 }
@@ -87,7 +100,7 @@ const OrderContent = ({ order }: { readonly order: ConsoleOrder }): JSX.Element 
     <OrderFacts order={order} />
     <section aria-labelledby="lines">
       <h2 id="lines">Items</h2>
-      <OrderLines lines={order.lines} />
+      <OrderLineList lines={order.lines} />
       <OrderTotalsList totals={order.totals} taxLines={order.taxLines} />
     </section>
     <OrderPaymentTable payments={order.payments} />
@@ -104,7 +117,7 @@ const OrderContent = ({ order }: { readonly order: ConsoleOrder }): JSX.Element 
             {actorNames[actor] ?? formatEnumValue(actor).toLowerCase()}
             <br />
             <span class="soft small">
-              <TimeText at={at} />
+              <FormattedTime at={at} />
             </span>
           </li>
         ))}
@@ -136,7 +149,7 @@ function OrderFacts({ order }: { readonly order: ConsoleOrder }): JSX.Element {
         <StatusBadge value={order.status} /> {holdReason}
         {cancellation === null ? null : (
           <p class="small">
-            {formatEnumValue(cancellation.reason)}, <TimeText at={cancellation.at} />
+            {formatEnumValue(cancellation.reason)}, <FormattedTime at={cancellation.at} />
             {cancellation.note === null ? null : <>: “{cancellation.note}”</>}
           </p>
         )}
@@ -170,10 +183,10 @@ function OrderFacts({ order }: { readonly order: ConsoleOrder }): JSX.Element {
         </DescriptionListRow>
       )}
       <DescriptionListRow name="Placed">
-        <TimeText at={order.placedAt} />
+        <FormattedTime at={order.placedAt} />
       </DescriptionListRow>
       <DescriptionListRow name="Last change">
-        <TimeText at={order.updatedAt} />
+        <FormattedTime at={order.updatedAt} />
       </DescriptionListRow>
       <DescriptionListRow name="Id">
         <code>{order.id}</code>
@@ -227,8 +240,8 @@ function OrderTotalsList({ totals, taxLines }: Pick<ConsoleOrder, "totals" | "ta
       )}
       {outstanding.amountMinor === 0 ? null : (
         <>
-          <dt>Not paid yet</dt>
-          <dd>{formatMoney(outstanding)}</dd>
+          <dt>{outstanding.amountMinor > 0 ? "Not paid yet" : "Still to be refunded"}</dt>
+          <dd>{formatMoney({ ...outstanding, amountMinor: Math.abs(outstanding.amountMinor) })}</dd>
         </>
       )}
     </dl>

@@ -4,19 +4,19 @@ import {
   formatEnumValue,
   formatMoney,
   StatusBadge,
-  TimeText,
+  FormattedTime,
 } from "#pages/console/browser/parts/formats.tsx";
-import { DataTable, type TableColumn } from "#pages/console/browser/parts/tables.tsx";
+import { DataTable, type DataTableColumn } from "#pages/console/browser/parts/tables.tsx";
 import type {
   ConsoleOrderLine,
-  ConsoleOrderLineQuantity,
+  ConsoleOrderLineIdAndQuantity,
   ConsoleOrderFulfillment,
   ConsoleOrderPayment,
   ConsoleOrderRefund,
   ConsoleOrderReturn,
 } from "./order-documents.ts";
 
-const lineColumns: TableColumn<ConsoleOrderLine>[] = [
+const lineColumns: DataTableColumn<ConsoleOrderLine>[] = [
   {
     title: "Item",
     cell: ({ title, variantTitle, sku }) => (
@@ -44,7 +44,7 @@ function QuantityStates({ quantities }: Pick<ConsoleOrderLine, "quantities">): J
   return <>{states.map((state) => `${quantities[state].toLocaleString()} ${state}`).join(", ")}</>;
 }
 
-export const OrderLines = ({ lines }: { readonly lines: readonly ConsoleOrderLine[] }): JSX.Element => (
+export const OrderLineList = ({ lines }: { readonly lines: readonly ConsoleOrderLine[] }): JSX.Element => (
   <div class="loaded">
     <DataTable caption="Items of the order" columns={lineColumns} rows={lines} keyOf={({ id }) => id} />
   </div>
@@ -65,7 +65,7 @@ const OrderSection = ({ id, title, isEmpty, empty, children }: OrderSectionProps
   </section>
 );
 
-const paymentColumns: TableColumn<ConsoleOrderPayment>[] = [
+const paymentColumns: DataTableColumn<ConsoleOrderPayment>[] = [
   { title: "Payment", cell: ({ id }) => <code class="whole">{id}</code> },
   {
     title: "Status",
@@ -80,7 +80,7 @@ const paymentColumns: TableColumn<ConsoleOrderPayment>[] = [
   { title: "Captured", isNumber: true, cell: ({ capturedAmount }) => formatMoney(capturedAmount) },
   { title: "Refunded", isNumber: true, cell: ({ refundedAmount }) => formatMoney(refundedAmount) },
   { title: "Amount", isNumber: true, cell: ({ amount }) => formatMoney(amount) },
-  { title: "Started", cell: ({ createdAt }) => <TimeText at={createdAt} isMinute /> },
+  { title: "Started", cell: ({ createdAt }) => <FormattedTime at={createdAt} isMinute /> },
 ];
 
 export const OrderPaymentTable = ({
@@ -100,7 +100,7 @@ export const OrderPaymentTable = ({
 
 /** Returns the quantities and names of order lines as text: “2 × Enamel mug, 1 × Linen shirt”. */
 function describeLineQuantities(
-  quantities: readonly ConsoleOrderLineQuantity[],
+  quantities: readonly ConsoleOrderLineIdAndQuantity[],
   lines: readonly ConsoleOrderLine[],
 ): string {
   const titles = new Map(lines.map(({ id, title }) => [id, title]));
@@ -115,14 +115,14 @@ interface FulfillmentTableProps {
 }
 
 export function OrderFulfillmentTable({ fulfillments, lines }: FulfillmentTableProps): JSX.Element {
-  const columns: TableColumn<ConsoleOrderFulfillment>[] = [
+  const columns: DataTableColumn<ConsoleOrderFulfillment>[] = [
     { title: "Items", cell: (fulfillment) => describeLineQuantities(fulfillment.lines, lines) },
     { title: "Status", cell: ({ status }) => <StatusBadge value={status} /> },
     { title: "Tracking", cell: (fulfillment) => <TrackingText fulfillment={fulfillment} /> },
-    { title: "Sent", cell: ({ shippedAt }) => <TimeText at={shippedAt} otherwise="not yet" isMinute /> },
+    { title: "Sent", cell: ({ shippedAt }) => <FormattedTime at={shippedAt} otherwise="not yet" isMinute /> },
     {
       title: "Delivered",
-      cell: ({ deliveredAt }) => <TimeText at={deliveredAt} otherwise="not yet" isMinute />,
+      cell: ({ deliveredAt }) => <FormattedTime at={deliveredAt} otherwise="not yet" isMinute />,
     },
   ];
   return (
@@ -160,13 +160,13 @@ interface ReturnTableProps {
 }
 
 export function OrderReturnsTable({ returns, lines }: ReturnTableProps): JSX.Element {
-  const columns: TableColumn<ConsoleOrderReturn>[] = [
+  const columns: DataTableColumn<ConsoleOrderReturn>[] = [
     { title: "Items", cell: (own) => describeLineQuantities(own.lines, lines) },
     { title: "Kind", cell: ({ kind }) => formatEnumValue(kind) },
     { title: "Status", cell: ({ status }) => <StatusBadge value={status} /> },
     { title: "Reason", cell: ({ reason }) => formatEnumValue(reason) },
     { title: "Refund", isNumber: true, cell: ({ refund }) => formatMoney(refund) },
-    { title: "Requested", cell: ({ requestedAt }) => <TimeText at={requestedAt} isMinute /> },
+    { title: "Requested", cell: ({ requestedAt }) => <FormattedTime at={requestedAt} isMinute /> },
   ];
   return (
     <OrderSection
@@ -180,7 +180,7 @@ export function OrderReturnsTable({ returns, lines }: ReturnTableProps): JSX.Ele
   );
 }
 
-const refundColumns: TableColumn<ConsoleOrderRefund>[] = [
+const refundColumns: DataTableColumn<ConsoleOrderRefund>[] = [
   { title: "Refund", cell: ({ id }) => <code class="whole">{id}</code> },
   { title: "Status", cell: ({ status }) => <StatusBadge value={status} /> },
   {
@@ -193,7 +193,7 @@ const refundColumns: TableColumn<ConsoleOrderRefund>[] = [
     ),
   },
   { title: "Amount", isNumber: true, cell: ({ amount }) => formatMoney(amount) },
-  { title: "Started", cell: ({ createdAt }) => <TimeText at={createdAt} isMinute /> },
+  { title: "Started", cell: ({ createdAt }) => <FormattedTime at={createdAt} isMinute /> },
 ];
 
 export const OrderRefundTable = ({

@@ -6,7 +6,7 @@ import type { JSX } from "preact";
 import { useId, useState } from "preact/hooks";
 import {
   listPageSize,
-  getConnectionNodesNewestFirst,
+  getGraphqlConnectionNodesNewestFirst,
   getOlderPageCursor,
 } from "#pages/console/browser/graph/documents.ts";
 import { useCursorListPaging, useGraphqlQuery } from "#pages/console/browser/graph/hooks.ts";
@@ -15,21 +15,21 @@ import {
   type ConsoleLocation,
   navigateToConsolePath,
   PageHeading,
-  replaceLocation,
+  replaceConsoleUrlInHistory,
 } from "#pages/console/browser/navigation.tsx";
 import { basePath } from "#pages/console/browser/graph/client.ts";
 import {
   formatEnumValue,
   formatMoney,
   StatusBadge,
-  TimeText,
+  FormattedTime,
 } from "#pages/console/browser/parts/formats.tsx";
 import {
   DataTable,
   EmptyListNote,
-  PageButtons,
-  QueryResultView,
-  type TableColumn,
+  PaginationButtons,
+  QueryResultOrLoadingNote,
+  type DataTableColumn,
 } from "#pages/console/browser/parts/tables.tsx";
 import {
   type OrderListItem,
@@ -42,14 +42,14 @@ import {
   getOrderListPath,
   type OrderListFilter,
   parseOrderListFilter,
-  toOrderListVariables,
+  toOrderListQueryVariables,
 } from "./order-filter.ts";
 import "#pages/console/browser/parts/filters.css";
 import "./orders.css";
 
 export function OrdersPage({ place }: { readonly place: ConsoleLocation }): JSX.Element {
   const filter = parseOrderListFilter(place.query);
-  const variables = toOrderListVariables(filter);
+  const variables = toOrderListQueryVariables(filter);
   return (
     <>
       <PageHeading title="Orders" />
@@ -73,7 +73,7 @@ function OrderFilterForm({ filter }: { readonly filter: OrderListFilter }): JSX.
   const id = useId();
   const [number, setNumber] = useState(filter.number);
   const show = (change: Partial<OrderListFilter>): void =>
-    replaceLocation(getOrderListPath({ ...filter, number: number.trim(), ...change }));
+    replaceConsoleUrlInHistory(getOrderListPath({ ...filter, number: number.trim(), ...change }));
   const open = (event: Event): void => {
     event.preventDefault();
     const orderId = /ord_[0-9a-z]{26}/.exec(number.toLowerCase())?.[0];
@@ -139,7 +139,7 @@ function DayField({ label, value, onChange }: DayFieldProps): JSX.Element {
   );
 }
 
-const columns: TableColumn<OrderListItem>[] = [
+const columns: DataTableColumn<OrderListItem>[] = [
   {
     title: "Order",
     cell: ({ id, number, buyer: { guest, emailHint } }) => (
@@ -155,7 +155,7 @@ const columns: TableColumn<OrderListItem>[] = [
       </>
     ),
   },
-  { title: "Placed", cell: ({ placedAt }) => <TimeText at={placedAt} isMinute /> },
+  { title: "Placed", cell: ({ placedAt }) => <FormattedTime at={placedAt} isMinute /> },
   { title: "Status", cell: ({ status }) => <StatusBadge value={status} /> },
   { title: "Payment", cell: ({ paymentStatus }) => <StatusBadge value={paymentStatus} /> },
   { title: "Delivery", cell: ({ fulfillmentStatus }) => formatEnumValue(fulfillmentStatus) },
@@ -176,7 +176,7 @@ function OrderList({ filter, variables }: OrderListProps): JSX.Element {
   const pages = useCursorListPaging(getOrderListPath(filter));
   const query = useGraphqlQuery(ordersDocument, { ...variables, last: listPageSize, before: pages.cursor });
   return (
-    <QueryResultView query={query} what="orders">
+    <QueryResultOrLoadingNote query={query} what="orders">
       {({ orders }) => (
         <>
           {orders.edges.length === 0 ? (
@@ -185,14 +185,14 @@ function OrderList({ filter, variables }: OrderListProps): JSX.Element {
             <DataTable
               caption="Orders, the newest first"
               columns={columns}
-              rows={getConnectionNodesNewestFirst(orders)}
+              rows={getGraphqlConnectionNodesNewestFirst(orders)}
               keyOf={({ id }) => id}
             />
           )}
-          <PageButtons pages={pages} what="orders" older={getOlderPageCursor(orders)} />
+          <PaginationButtons pages={pages} what="orders" older={getOlderPageCursor(orders)} />
         </>
       )}
-    </QueryResultView>
+    </QueryResultOrLoadingNote>
   );
 }
 

@@ -63,6 +63,12 @@ function readinessProblems(
     });
 }
 
+const problemLabels = {
+  FAILING: "Failing",
+  DEGRADED: "Degraded",
+  SOME_FAILURES: "Some failures",
+} as const;
+
 /** An endpoint that staff or an app have disabled on purpose is not a problem. */
 function endpointProblem(endpoint: ConsoleWebhookEndpoint, nowMs: number): InstallationProblem | undefined {
   const { id, url, status, disabledReason } = endpoint;
@@ -75,13 +81,12 @@ function endpointProblem(endpoint: ConsoleWebhookEndpoint, nowMs: number): Insta
     return { key: id, tone: "fault", label: "Disabled", text, link };
   }
   const { state, reason, pausedUntil } = assessEndpointHealth(endpoint, nowMs);
-  if (state !== "FAILING" && state !== "DEGRADED") return undefined;
-  const isFailing = state === "FAILING";
+  if (state === "DISABLED" || state === "UNKNOWN" || state === "HEALTHY") return undefined;
   const text = `${url}: ${pausedUntil === null ? "" : "paused "}${reason}.`;
   return {
     key: id,
-    tone: isFailing ? "fault" : "warn",
-    label: isFailing ? "Failing" : "Degraded",
+    tone: state === "FAILING" ? "fault" : "warn",
+    label: problemLabels[state],
     text,
     link,
   };

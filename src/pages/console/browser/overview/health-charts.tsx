@@ -6,7 +6,7 @@ import type { JSX } from "preact";
 import { useId, useState } from "preact/hooks";
 import { useGraphqlQuery } from "#pages/console/browser/graph/hooks.ts";
 import { BarChart, LineChart } from "#pages/console/browser/charts.tsx";
-import { EmptyListNote, QueryResultView } from "#pages/console/browser/parts/tables.tsx";
+import { EmptyListNote, QueryResultOrLoadingNote } from "#pages/console/browser/parts/tables.tsx";
 import { formatMilliseconds, timeZone } from "#pages/console/browser/parts/formats.tsx";
 import { summarizeDeliveryAttempts } from "./attempt-summary.ts";
 import {
@@ -63,11 +63,11 @@ export function DeliveryHealthCharts(): JSX.Element {
           </select>
         </div>
       </div>
-      <QueryResultView query={query} what="the charts">
+      <QueryResultOrLoadingNote query={query} what="the charts">
         {({ webhookHealthReport }) => (
           <Charts span={span} buckets={shownOf(webhookHealthReport.buckets, span)} />
         )}
-      </QueryResultView>
+      </QueryResultOrLoadingNote>
     </section>
   );
 }

@@ -3,7 +3,7 @@
  * installations with their readiness.
  */
 import type { JSX } from "preact";
-import { getConnectionNodes } from "#pages/console/browser/graph/documents.ts";
+import { getGraphqlConnectionNodes } from "#pages/console/browser/graph/documents.ts";
 import { useGraphqlQuery } from "#pages/console/browser/graph/hooks.ts";
 import {
   type InstallationWithReadiness,
@@ -11,9 +11,9 @@ import {
 } from "#pages/console/browser/installations/installation-documents.ts";
 import { formatLocalizedCountWithNoun, StatusBadge } from "#pages/console/browser/parts/formats.tsx";
 import {
-  type TableColumn,
+  type DataTableColumn,
   EmptyListNote,
-  QueryResultView,
+  QueryResultOrLoadingNote,
   DataTable,
 } from "#pages/console/browser/parts/tables.tsx";
 import { PageHeading, ConsoleLink } from "#pages/console/browser/navigation.tsx";
@@ -22,7 +22,7 @@ import { DeliveryHealthCharts } from "./health-charts.tsx";
 
 const shownMax = 5;
 
-const columns: TableColumn<InstallationWithReadiness>[] = [
+const columns: DataTableColumn<InstallationWithReadiness>[] = [
   { title: "App", cell: ({ id, app }) => <ConsoleLink to={`/installations/${id}`}>{app.name}</ConsoleLink> },
   { title: "Status", cell: ({ status }) => <StatusBadge value={status} /> },
   {
@@ -47,12 +47,12 @@ export function OverviewPage(): JSX.Element {
     <>
       <PageHeading title="Overview" />
       {query.data === undefined || query.data.installations.edges.length === 0 ? null : (
-        <NeedsAttentionList installations={getConnectionNodes(query.data.installations)} />
+        <NeedsAttentionList installations={getGraphqlConnectionNodes(query.data.installations)} />
       )}
       <DeliveryHealthCharts />
       <section aria-labelledby="apps">
         <h2 id="apps">Installations</h2>
-        <QueryResultView query={query} what="installations">
+        <QueryResultOrLoadingNote query={query} what="installations">
           {({ installations }) =>
             installations.edges.length === 0 ? (
               <EmptyListNote>
@@ -63,7 +63,7 @@ export function OverviewPage(): JSX.Element {
                 <DataTable
                   caption="Installations"
                   columns={columns}
-                  rows={getConnectionNodes(installations)}
+                  rows={getGraphqlConnectionNodes(installations)}
                   keyOf={({ id }) => id}
                 />
                 {installations.pageInfo.hasNextPage ? (
@@ -75,7 +75,7 @@ export function OverviewPage(): JSX.Element {
               </>
             )
           }
-        </QueryResultView>
+        </QueryResultOrLoadingNote>
       </section>
     </>
   );

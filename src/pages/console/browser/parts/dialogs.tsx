@@ -4,7 +4,7 @@
  */
 import type { ComponentChildren, JSX } from "preact";
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { GraphqlFailure } from "#pages/console/browser/graph/client.ts";
+import type { GraphqlRequestError } from "#pages/console/browser/graph/client.ts";
 import { FailureBanner } from "./fields.tsx";
 
 interface DialogProps {
@@ -86,7 +86,7 @@ interface ConfirmProps {
   readonly action: string;
   readonly isHarmless?: boolean;
   readonly isBusy: boolean;
-  readonly failure: GraphqlFailure | undefined;
+  readonly failure: GraphqlRequestError | undefined;
   readonly onConfirm: () => void;
   readonly onClose: () => void;
   readonly children: ComponentChildren;
@@ -131,7 +131,7 @@ interface CopiedProps {
   readonly value: string;
 }
 
-export function CopyableSecret({ label, value }: CopiedProps): JSX.Element {
+export function CopyableSecretField({ label, value }: CopiedProps): JSX.Element {
   const [state, setState] = useState<"" | "Copied." | "Select it and copy it by hand.">("");
   const copy = async (): Promise<void> => {
     try {

@@ -4,7 +4,7 @@
  */
 import type { InputHTMLAttributes, JSX } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
-import type { GraphqlFailure } from "#pages/console/browser/graph/client.ts";
+import type { GraphqlRequestError } from "#pages/console/browser/graph/client.ts";
 
 interface Described {
   readonly id: string;
@@ -20,7 +20,7 @@ interface FieldProps {
    * this pointer are shown at the form field.
    */
   readonly pointer: string;
-  readonly failure: GraphqlFailure | undefined;
+  readonly failure: GraphqlRequestError | undefined;
   readonly control: (described: Described) => JSX.Element;
 }
 
@@ -127,7 +127,7 @@ export function SelectField<Value extends string>({
 
 /** A banner that shows the message and the request id of a failed request. */
 interface BannerProps {
-  readonly failure: GraphqlFailure | undefined;
+  readonly failure: GraphqlRequestError | undefined;
   /** JSON Pointers of the form fields that show their own errors. The banner does not repeat these errors. */
   readonly shown?: readonly string[];
   readonly onRetry?: (() => void) | undefined;
@@ -138,7 +138,7 @@ const isAt = (pointer: string, field: string): boolean =>
   field === pointer || field.startsWith(`${pointer}/`);
 
 export function getFormFieldFaultTexts(
-  failure: GraphqlFailure | undefined,
+  failure: GraphqlRequestError | undefined,
   pointer: string,
 ): readonly string[] {
   const faults = (failure?.details ?? [])
@@ -217,7 +217,7 @@ interface ChoicesProps {
   readonly legend: string;
   readonly hint?: string;
   readonly pointer: string;
-  readonly failure: GraphqlFailure | undefined;
+  readonly failure: GraphqlRequestError | undefined;
   readonly choices: readonly {
     readonly value: string;
     readonly label: string;

@@ -41,6 +41,7 @@ const tones: Readonly<Record<string, Tone>> = {
   FAILED: "fault",
   LOCKED: "warn",
   DEGRADED: "warn",
+  SOME_FAILURES: "warn",
   WARN: "warn",
   RETRYING: "warn",
   SUSPENDED: "warn",
@@ -133,7 +134,12 @@ interface TimeProps {
   readonly isMinute?: boolean;
 }
 
-export function TimeText({ at, otherwise = "–", isDay = false, isMinute = false }: TimeProps): JSX.Element {
+export function FormattedTime({
+  at,
+  otherwise = "–",
+  isDay = false,
+  isMinute = false,
+}: TimeProps): JSX.Element {
   if (at === null) return <span class="soft">{otherwise}</span>;
   const date = new Date(at);
   const [thisYear, otherYear] = isMinute ? [minute, minuteWithYear] : [short, shortWithYear];

@@ -44,4 +44,4 @@ export const listPermissionChoices = (
     .map(({ name, title, hint }) => ({ value: name, label: `${title} (${name})`, hint }));
 
 /** Converts a scope into its GraphQL enum value: `catalog:read` → `CATALOG_READ`. */
-export const toScopeEnumValue = (scope: string): string => scope.replace(":", "_").toUpperCase();
+export const toGraphqlScopeEnumValue = (scope: string): string => scope.replace(":", "_").toUpperCase();

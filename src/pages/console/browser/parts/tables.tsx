@@ -3,10 +3,10 @@
  * properties. Also the messages while data is loading, after a failure, and without data.
  */
 import type { ComponentChildren, JSX } from "preact";
-import type { GraphqlQueryState, CursorListPaging } from "#pages/console/browser/graph/hooks.ts";
+import type { GraphqlQueryState, CursorPaginationState } from "#pages/console/browser/graph/hooks.ts";
 import { FailureBanner } from "./fields.tsx";
 
-export interface TableColumn<Row> {
+export interface DataTableColumn<Row> {
   readonly title: string;
   readonly cell: (row: Row) => ComponentChildren;
   /** True if the column has numbers. Numbers are aligned to the right. */
@@ -15,7 +15,7 @@ export interface TableColumn<Row> {
 
 interface TableProps<Row> {
   readonly caption: string;
-  readonly columns: readonly TableColumn<Row>[];
+  readonly columns: readonly DataTableColumn<Row>[];
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string;
   readonly isNew?: (row: Row) => boolean;
@@ -51,7 +51,7 @@ export function DataTable<Row>({ caption, columns, rows, keyOf, isNew }: TablePr
 
 /** Buttons that show the older or the newer items of a list. */
 interface PagerProps {
-  readonly pages: CursorListPaging;
+  readonly pages: CursorPaginationState;
   readonly what: string;
   /** The cursor with which the next items of the list are loaded; undefined after the last item. */
   readonly older: string | undefined;
@@ -62,7 +62,12 @@ interface PagerProps {
   readonly isOldestFirst?: boolean;
 }
 
-export function PageButtons({ pages, what, older, isOldestFirst = false }: PagerProps): JSX.Element | null {
+export function PaginationButtons({
+  pages,
+  what,
+  older,
+  isOldestFirst = false,
+}: PagerProps): JSX.Element | null {
   if (pages.number === 1 && older === undefined) return null;
   return (
     <nav class="pager" aria-label={`Pages of ${what}`}>
@@ -106,7 +111,11 @@ interface LoadedProps<Result> {
   readonly children: (data: Result) => ComponentChildren;
 }
 
-export function QueryResultView<Result>({ query, what, children }: LoadedProps<Result>): JSX.Element {
+export function QueryResultOrLoadingNote<Result>({
+  query,
+  what,
+  children,
+}: LoadedProps<Result>): JSX.Element {
   const { data, failure, isLoading, reload } = query;
   return (
     <div class="loaded" aria-busy={isLoading}>

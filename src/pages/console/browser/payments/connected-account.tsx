@@ -5,21 +5,21 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { useGraphqlMutation } from "#pages/console/browser/graph/hooks.ts";
-import { ConfirmDialog, CopyableSecret } from "#pages/console/browser/parts/dialogs.tsx";
+import { ConfirmDialog, CopyableSecretField } from "#pages/console/browser/parts/dialogs.tsx";
 import { StatusBadge } from "#pages/console/browser/parts/formats.tsx";
 import { DescriptionListRow } from "#pages/console/browser/parts/tables.tsx";
 import {
   type ConsolePaymentConnection,
   disconnectProviderDocument,
-  type MerchantWithPayments,
+  type MerchantWithPaymentConnection,
 } from "./payment-documents.ts";
 
 interface ConnectedAccountProps {
   readonly connection: ConsolePaymentConnection;
-  readonly onDisconnected: (merchant: MerchantWithPayments) => void;
+  readonly onDisconnected: (merchant: MerchantWithPaymentConnection) => void;
 }
 
-export function ConnectedPaymentAccount(props: ConnectedAccountProps): JSX.Element {
+export function ConnectedPaymentAccountSection(props: ConnectedAccountProps): JSX.Element {
   const [isDisconnecting, setIsDisconnecting] = useState(false);
   const { accountId, accountName, mode, keyHint, hasSigningSecret } = props.connection;
   return (
@@ -64,7 +64,7 @@ function WebhookSetup({ connection }: { readonly connection: ConsolePaymentConne
         shows the signing secret of the endpoint: enter it below, together with the secret key.
         {hasSigningSecret ? "" : " Until then, orders and refunds appear here up to five minutes later."}
       </p>
-      <CopyableSecret label="Endpoint URL" value={webhookUrl} />
+      <CopyableSecretField label="Endpoint URL" value={webhookUrl} />
       <p class="label">Events</p>
       <p class="scopes">
         {webhookEventTypes.map((type) => (

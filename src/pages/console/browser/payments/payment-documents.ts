@@ -1,6 +1,6 @@
 /** GraphQL documents and result types of the page on which a merchant connects a payment provider. */
 import { createConsoleGraphqlDocument } from "#pages/console/browser/graph/documents.ts";
-import type { IdempotencyKeyGraphqlVariables } from "#pages/console/browser/graph/hooks.ts";
+import type { GraphqlVariablesWithIdempotencyKey } from "#pages/console/browser/graph/hooks.ts";
 
 export interface ConsolePaymentConnection {
   readonly id: string;
@@ -13,7 +13,7 @@ export interface ConsolePaymentConnection {
   readonly webhookEventTypes: readonly string[];
 }
 
-export interface MerchantWithPayments {
+export interface MerchantWithPaymentConnection {
   readonly id: string;
   readonly mode: "LIVE" | "TEST";
   readonly paymentConnection: ConsolePaymentConnection | null;
@@ -23,7 +23,7 @@ const fields = `id mode paymentConnection { id mode accountId accountName keyHin
   webhookEventTypes }`;
 
 export const paymentsDocument = createConsoleGraphqlDocument<{
-  readonly viewer: { readonly merchant: MerchantWithPayments | null };
+  readonly viewer: { readonly merchant: MerchantWithPaymentConnection | null };
 }>(`query ConsolePayments { viewer { merchant { ${fields} } } }`);
 
 interface ConnectInput {
@@ -32,8 +32,8 @@ interface ConnectInput {
 }
 
 export const connectProviderDocument = createConsoleGraphqlDocument<
-  { readonly paymentProviderConnect: MerchantWithPayments },
-  IdempotencyKeyGraphqlVariables & { readonly input: ConnectInput }
+  { readonly paymentProviderConnect: MerchantWithPaymentConnection },
+  GraphqlVariablesWithIdempotencyKey & { readonly input: ConnectInput }
 >(`
   mutation ConsolePaymentProviderConnect($idempotencyKey: String!, $input: PaymentProviderConnectInput!) {
     paymentProviderConnect(idempotencyKey: $idempotencyKey, input: $input) { ${fields} }
@@ -41,8 +41,8 @@ export const connectProviderDocument = createConsoleGraphqlDocument<
 `);
 
 export const disconnectProviderDocument = createConsoleGraphqlDocument<
-  { readonly paymentProviderDisconnect: MerchantWithPayments },
-  IdempotencyKeyGraphqlVariables & { readonly input: { readonly connectionId: string } }
+  { readonly paymentProviderDisconnect: MerchantWithPaymentConnection },
+  GraphqlVariablesWithIdempotencyKey & { readonly input: { readonly connectionId: string } }
 >(`
   mutation ConsolePaymentProviderDisconnect($idempotencyKey: String!, $input: PaymentProviderDisconnectInput!) {
     paymentProviderDisconnect(idempotencyKey: $idempotencyKey, input: $input) { ${fields} }

@@ -5,9 +5,13 @@ import { basePath } from "#pages/console/browser/graph/client.ts";
 import { useGraphqlMutation, useGraphqlQuery } from "#pages/console/browser/graph/hooks.ts";
 import { PageHeading } from "#pages/console/browser/navigation.tsx";
 import { FailureBanner, TextField } from "#pages/console/browser/parts/fields.tsx";
-import { QueryResultView } from "#pages/console/browser/parts/tables.tsx";
-import { ConnectedPaymentAccount } from "./connected-account.tsx";
-import { connectProviderDocument, type MerchantWithPayments, paymentsDocument } from "./payment-documents.ts";
+import { QueryResultOrLoadingNote } from "#pages/console/browser/parts/tables.tsx";
+import { ConnectedPaymentAccountSection } from "./connected-account.tsx";
+import {
+  connectProviderDocument,
+  type MerchantWithPaymentConnection,
+  paymentsDocument,
+} from "./payment-documents.ts";
 import "./payments.css";
 
 export function PaymentsPage(): JSX.Element {
@@ -19,14 +23,14 @@ export function PaymentsPage(): JSX.Element {
         Buyers pay on a page of Stripe, with your Stripe account. Card data never reaches this service.{" "}
         <a href={`${basePath}/docs/guides/live-payments`}>How to set up payments</a>
       </p>
-      <QueryResultView query={query} what="payment provider">
+      <QueryResultOrLoadingNote query={query} what="payment provider">
         {({ viewer: { merchant } }) => (merchant === null ? null : <PaymentProvider loaded={merchant} />)}
-      </QueryResultView>
+      </QueryResultOrLoadingNote>
     </>
   );
 }
 
-function PaymentProvider({ loaded }: { readonly loaded: MerchantWithPayments }): JSX.Element {
+function PaymentProvider({ loaded }: { readonly loaded: MerchantWithPaymentConnection }): JSX.Element {
   const [merchant, setMerchant] = useState(loaded);
   const { paymentConnection, mode } = merchant;
   return (
@@ -38,7 +42,7 @@ function PaymentProvider({ loaded }: { readonly loaded: MerchantWithPayments }):
             : "No account is connected, so buyers cannot check out."}
         </p>
       ) : (
-        <ConnectedPaymentAccount connection={paymentConnection} onDisconnected={setMerchant} />
+        <ConnectedPaymentAccountSection connection={paymentConnection} onDisconnected={setMerchant} />
       )}
       <KeysForm merchant={merchant} onConnected={setMerchant} />
     </>
@@ -46,8 +50,8 @@ function PaymentProvider({ loaded }: { readonly loaded: MerchantWithPayments }):
 }
 
 interface KeysFormProps {
-  readonly merchant: MerchantWithPayments;
-  readonly onConnected: (merchant: MerchantWithPayments) => void;
+  readonly merchant: MerchantWithPaymentConnection;
+  readonly onConnected: (merchant: MerchantWithPaymentConnection) => void;
 }
 
 function KeysForm({ merchant, onConnected }: KeysFormProps): JSX.Element {
@@ -107,7 +111,7 @@ function KeysForm({ merchant, onConnected }: KeysFormProps): JSX.Element {
   );
 }
 
-function getSigningSecretHint({ paymentConnection }: MerchantWithPayments): string {
+function getSigningSecretHint({ paymentConnection }: MerchantWithPaymentConnection): string {
   if (paymentConnection === null)
     return "Enter it later: the URL of the endpoint is shown here after you have connected the account.";
   return paymentConnection.hasSigningSecret

@@ -17,7 +17,7 @@ export function getCurrencyExponentUsedByBrowser(currency: string): number {
   return exponent;
 }
 
-export const formatMinorAmount = (amountMinor: number, currency: string): string =>
+export const formatMinorUnitsAsMoney = (amountMinor: number, currency: string): string =>
   formatMoney({ amountMinor, currency, exponent: getCurrencyExponentUsedByBrowser(currency) });
 
 /** Returns a share as a percentage, for example “12.5%”; a dash if the share is null. */
@@ -32,12 +32,12 @@ interface AmountProps {
 }
 
 /** Shows an amount in two forms: formatted, for example “€12.50”, and below it in minor units, for example 1250. */
-export const MinorAmountText = ({ minor, currency }: AmountProps): JSX.Element =>
+export const FormattedAmountWithMinorUnits = ({ minor, currency }: AmountProps): JSX.Element =>
   minor === null ? (
     <span class="soft">–</span>
   ) : (
     <>
-      {formatMinorAmount(minor, currency)}
+      {formatMinorUnitsAsMoney(minor, currency)}
       <br />
       <span class="soft small">{minor}</span>
     </>

@@ -8,12 +8,12 @@ import { useGraphqlQuery } from "#pages/console/browser/graph/hooks.ts";
 import {
   DataTable,
   EmptyListNote,
-  QueryResultView,
-  type TableColumn,
+  QueryResultOrLoadingNote,
+  type DataTableColumn,
 } from "#pages/console/browser/parts/tables.tsx";
 import {
-  MinorAmountText,
-  formatMinorAmount,
+  FormattedAmountWithMinorUnits,
+  formatMinorUnitsAsMoney,
   formatShareAsPercentage,
   getCurrencyExponentUsedByBrowser,
   filterRowsByCurrency,
@@ -48,7 +48,7 @@ interface ReportViewProps {
 export function SalesReportView({ choices }: ReportViewProps): JSX.Element {
   const query = useGraphqlQuery(salesDocument, toVariables(choices));
   return (
-    <QueryResultView query={query} what="the sales">
+    <QueryResultOrLoadingNote query={query} what="the sales">
       {({ salesReport }) => {
         const shown = filterRowsByCurrency(salesReport.currencies, choices.currency);
         return shown.length === 0 ? (
@@ -64,7 +64,7 @@ export function SalesReportView({ choices }: ReportViewProps): JSX.Element {
           </>
         );
       }}
-    </QueryResultView>
+    </QueryResultOrLoadingNote>
   );
 }
 
@@ -94,12 +94,12 @@ function listTotals(totals: ConsoleSalesReportAmounts): readonly TotalRow[] {
     ...countTitles.map(([key, title]) => ({ title, value: <>{totals[key].toLocaleString()}</> })),
     ...amountTitles.map(([key, title]) => ({
       title,
-      value: <MinorAmountText minor={totals[key]} currency={totals.currency} />,
+      value: <FormattedAmountWithMinorUnits minor={totals[key]} currency={totals.currency} />,
     })),
   ];
 }
 
-const totalColumns: TableColumn<TotalRow>[] = [
+const totalColumns: DataTableColumn<TotalRow>[] = [
   { title: "Figure", cell: ({ title }) => title },
   { title: "Total", isNumber: true, cell: ({ value }) => value },
 ];
@@ -112,7 +112,7 @@ function SalesInCurrency({ sales, choices }: SalesProps): JSX.Element {
   const { currency, totals, buckets } = sales;
   const interval = chooseReportChartInterval(choices);
   const scale = 10 ** getCurrencyExponentUsedByBrowser(currency);
-  const format = (value: number): string => formatMinorAmount(Math.round(value * scale), currency);
+  const format = (value: number): string => formatMinorUnitsAsMoney(Math.round(value * scale), currency);
   return (
     <>
       <LineChart
@@ -139,7 +139,7 @@ function SalesInCurrency({ sales, choices }: SalesProps): JSX.Element {
 export function FunnelReportView({ choices }: ReportViewProps): JSX.Element {
   const query = useGraphqlQuery(funnelDocument, toVariables(choices));
   const interval = chooseReportChartInterval(choices);
-  const columns: TableColumn<ConsoleFunnelReportBucket>[] = [
+  const columns: DataTableColumn<ConsoleFunnelReportBucket>[] = [
     { title: intervalTitles[interval], cell: ({ day }) => (day === "" ? "Total" : formatReportDay(day)) },
     { title: "Carts", isNumber: true, cell: ({ carts }) => carts.toLocaleString() },
     { title: "With checkout", isNumber: true, cell: ({ checkouts }) => checkouts.toLocaleString() },
@@ -156,7 +156,7 @@ export function FunnelReportView({ choices }: ReportViewProps): JSX.Element {
     },
   ];
   return (
-    <QueryResultView query={query} what="the carts">
+    <QueryResultOrLoadingNote query={query} what="the carts">
       {({ funnelReport: { totals, buckets } }) =>
         totals.carts === 0 ? (
           <EmptyListNote>No cart was created in this period.</EmptyListNote>
@@ -185,6 +185,6 @@ export function FunnelReportView({ choices }: ReportViewProps): JSX.Element {
           </>
         )
       }
-    </QueryResultView>
+    </QueryResultOrLoadingNote>
   );
 }

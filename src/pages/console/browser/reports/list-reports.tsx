@@ -5,10 +5,10 @@ import { formatEnumValue } from "#pages/console/browser/parts/formats.tsx";
 import {
   DataTable,
   EmptyListNote,
-  QueryResultView,
-  type TableColumn,
+  QueryResultOrLoadingNote,
+  type DataTableColumn,
 } from "#pages/console/browser/parts/tables.tsx";
-import { MinorAmountText, filterRowsByCurrency } from "./amounts.tsx";
+import { FormattedAmountWithMinorUnits, filterRowsByCurrency } from "./amounts.tsx";
 import { type ReportFilter, getReportPeriodOfFilter } from "./report-choices.ts";
 import {
   type ConsolePromotionReportRow,
@@ -23,31 +23,35 @@ interface ListReportProps {
   readonly choices: ReportFilter;
 }
 
-const promotionColumns: TableColumn<ConsolePromotionReportRow>[] = [
+const promotionColumns: DataTableColumn<ConsolePromotionReportRow>[] = [
   { title: "Promotion", cell: ({ promotionId }) => <code class="whole">{promotionId}</code> },
   { title: "Orders", isNumber: true, cell: ({ orders }) => orders.toLocaleString() },
   { title: "Canceled", isNumber: true, cell: ({ canceledOrders }) => canceledOrders.toLocaleString() },
   {
     title: "Discount",
     isNumber: true,
-    cell: ({ discountMinor, currency }) => <MinorAmountText minor={discountMinor} currency={currency} />,
+    cell: ({ discountMinor, currency }) => (
+      <FormattedAmountWithMinorUnits minor={discountMinor} currency={currency} />
+    ),
   },
   {
     title: "Gross of its orders",
     isNumber: true,
-    cell: ({ grossMinor, currency }) => <MinorAmountText minor={grossMinor} currency={currency} />,
+    cell: ({ grossMinor, currency }) => (
+      <FormattedAmountWithMinorUnits minor={grossMinor} currency={currency} />
+    ),
   },
   {
     title: "Net of its orders",
     isNumber: true,
-    cell: ({ netMinor, currency }) => <MinorAmountText minor={netMinor} currency={currency} />,
+    cell: ({ netMinor, currency }) => <FormattedAmountWithMinorUnits minor={netMinor} currency={currency} />,
   },
 ];
 
 export function PromotionReportView({ choices }: ListReportProps): JSX.Element {
   const query = useGraphqlQuery(promotionsDocument, getReportPeriodOfFilter(choices));
   return (
-    <QueryResultView query={query} what="the promotions">
+    <QueryResultOrLoadingNote query={query} what="the promotions">
       {({ promotionReport }) => {
         const rows = filterRowsByCurrency(promotionReport.promotions, choices.currency);
         return rows.length === 0 ? (
@@ -61,11 +65,11 @@ export function PromotionReportView({ choices }: ListReportProps): JSX.Element {
           />
         );
       }}
-    </QueryResultView>
+    </QueryResultOrLoadingNote>
   );
 }
 
-const returnColumns: TableColumn<ConsoleReturnReportRow>[] = [
+const returnColumns: DataTableColumn<ConsoleReturnReportRow>[] = [
   { title: "Reason", cell: ({ reason }) => formatEnumValue(reason) },
   { title: "Kind", cell: ({ kind }) => formatEnumValue(kind) },
   { title: "Returns", isNumber: true, cell: ({ returns }) => returns.toLocaleString() },
@@ -75,24 +79,28 @@ const returnColumns: TableColumn<ConsoleReturnReportRow>[] = [
   {
     title: "Promised",
     isNumber: true,
-    cell: ({ promisedMinor, currency }) => <MinorAmountText minor={promisedMinor} currency={currency} />,
+    cell: ({ promisedMinor, currency }) => (
+      <FormattedAmountWithMinorUnits minor={promisedMinor} currency={currency} />
+    ),
   },
   {
     title: "Fees",
     isNumber: true,
-    cell: ({ feeMinor, currency }) => <MinorAmountText minor={feeMinor} currency={currency} />,
+    cell: ({ feeMinor, currency }) => <FormattedAmountWithMinorUnits minor={feeMinor} currency={currency} />,
   },
   {
     title: "Refunded",
     isNumber: true,
-    cell: ({ refundedMinor, currency }) => <MinorAmountText minor={refundedMinor} currency={currency} />,
+    cell: ({ refundedMinor, currency }) => (
+      <FormattedAmountWithMinorUnits minor={refundedMinor} currency={currency} />
+    ),
   },
 ];
 
 export function ReturnReportView({ choices }: ListReportProps): JSX.Element {
   const query = useGraphqlQuery(returnsDocument, getReportPeriodOfFilter(choices));
   return (
-    <QueryResultView query={query} what="the returns">
+    <QueryResultOrLoadingNote query={query} what="the returns">
       {({ returnReport }) => {
         const rows = filterRowsByCurrency(returnReport.reasons, choices.currency);
         return rows.length === 0 ? (
@@ -106,11 +114,11 @@ export function ReturnReportView({ choices }: ListReportProps): JSX.Element {
           />
         );
       }}
-    </QueryResultView>
+    </QueryResultOrLoadingNote>
   );
 }
 
-const searchColumns: TableColumn<ConsoleSearchReportRow>[] = [
+const searchColumns: DataTableColumn<ConsoleSearchReportRow>[] = [
   { title: "Words", cell: ({ query }) => query },
   { title: "Searches", isNumber: true, cell: ({ searches }) => searches.toLocaleString() },
   { title: "Without result", isNumber: true, cell: ({ empty }) => empty.toLocaleString() },
@@ -119,7 +127,7 @@ const searchColumns: TableColumn<ConsoleSearchReportRow>[] = [
 export function SearchReportView({ choices }: ListReportProps): JSX.Element {
   const query = useGraphqlQuery(searchesDocument, getReportPeriodOfFilter(choices));
   return (
-    <QueryResultView query={query} what="the searches">
+    <QueryResultOrLoadingNote query={query} what="the searches">
       {({ searchReport: { top, withoutResults } }) =>
         top.length === 0 ? (
           <EmptyListNote>
@@ -139,7 +147,7 @@ export function SearchReportView({ choices }: ListReportProps): JSX.Element {
           </>
         )
       }
-    </QueryResultView>
+    </QueryResultOrLoadingNote>
   );
 }
 

@@ -5,17 +5,17 @@ import {
   formatEnumValue,
   formatLocalizedCountWithNoun,
   StatusBadge,
-  TimeText,
+  FormattedTime,
 } from "#pages/console/browser/parts/formats.tsx";
 import { ConsoleLink } from "#pages/console/browser/navigation.tsx";
 import {
   DataTable,
   DescriptionListRow,
   EmptyListNote,
-  QueryResultView,
-  type TableColumn,
+  QueryResultOrLoadingNote,
+  type DataTableColumn,
 } from "#pages/console/browser/parts/tables.tsx";
-import { MinorAmountText, filterRowsByCurrency, formatShareAsPercentage } from "./amounts.tsx";
+import { FormattedAmountWithMinorUnits, filterRowsByCurrency, formatShareAsPercentage } from "./amounts.tsx";
 import {
   buyersDocument,
   type ConsoleBuyerCohortMonthRow,
@@ -34,7 +34,7 @@ interface ReportProps {
   readonly choices: ReportFilter;
 }
 
-const countColumn = <Row,>(title: string, read: (row: Row) => number): TableColumn<Row> => ({
+const countColumn = <Row,>(title: string, read: (row: Row) => number): DataTableColumn<Row> => ({
   title,
   isNumber: true,
   cell: (row) => read(row).toLocaleString(),
@@ -43,13 +43,13 @@ const countColumn = <Row,>(title: string, read: (row: Row) => number): TableColu
 const amountColumn = <Row extends { readonly currency: string }>(
   title: string,
   read: (row: Row) => number,
-): TableColumn<Row> => ({
+): DataTableColumn<Row> => ({
   title,
   isNumber: true,
-  cell: (row) => <MinorAmountText minor={read(row)} currency={row.currency} />,
+  cell: (row) => <FormattedAmountWithMinorUnits minor={read(row)} currency={row.currency} />,
 });
 
-const refundColumns: TableColumn<ConsoleRefundReportRow>[] = [
+const refundColumns: DataTableColumn<ConsoleRefundReportRow>[] = [
   { title: "Reason", cell: ({ reason }) => formatEnumValue(reason) },
   countColumn("Refunds", ({ refunds }) => refunds),
   amountColumn("Refunded", ({ refundedMinor }) => refundedMinor),
@@ -60,7 +60,7 @@ const refundColumns: TableColumn<ConsoleRefundReportRow>[] = [
 export function RefundReportView({ choices }: ReportProps): JSX.Element {
   const query = useGraphqlQuery(refundsDocument, getReportPeriodOfFilter(choices));
   return (
-    <QueryResultView query={query} what="the refunds">
+    <QueryResultOrLoadingNote query={query} what="the refunds">
       {({ refundReport }) => {
         const rows = filterRowsByCurrency(refundReport.reasons, choices.currency);
         return rows.length === 0 ? (
@@ -74,7 +74,7 @@ export function RefundReportView({ choices }: ReportProps): JSX.Element {
           />
         );
       }}
-    </QueryResultView>
+    </QueryResultOrLoadingNote>
   );
 }
 
@@ -82,7 +82,7 @@ export function RefundReportView({ choices }: ReportProps): JSX.Element {
 const monthFormat = new Intl.DateTimeFormat(undefined, { month: "long", year: "numeric", timeZone: "UTC" });
 const formatMonth = (day: string): string => monthFormat.format(new Date(`${day}T00:00:00.000Z`));
 
-const buyerColumns: TableColumn<ConsoleBuyerCohortMonthRow>[] = [
+const buyerColumns: DataTableColumn<ConsoleBuyerCohortMonthRow>[] = [
   { title: "First order in", cell: ({ firstMonth }) => formatMonth(firstMonth) },
   { title: "Ordered in", cell: ({ month }) => formatMonth(month) },
   countColumn("Buyers", ({ buyers }) => buyers),
@@ -92,7 +92,7 @@ const buyerColumns: TableColumn<ConsoleBuyerCohortMonthRow>[] = [
 export function BuyerReportView({ choices }: ReportProps): JSX.Element {
   const query = useGraphqlQuery(buyersDocument, getReportPeriodOfFilter(choices));
   return (
-    <QueryResultView query={query} what="the buyers">
+    <QueryResultOrLoadingNote query={query} what="the buyers">
       {({ buyerReport: { totals, cohorts } }) =>
         totals.buyers + totals.guestOrders === 0 ? (
           <EmptyListNote>No buyer ordered in this period.</EmptyListNote>
@@ -122,11 +122,11 @@ export function BuyerReportView({ choices }: ReportProps): JSX.Element {
           </>
         )
       }
-    </QueryResultView>
+    </QueryResultOrLoadingNote>
   );
 }
 
-const carrierColumns: TableColumn<ConsoleCarrierReportRow>[] = [
+const carrierColumns: DataTableColumn<ConsoleCarrierReportRow>[] = [
   { title: "Carrier", cell: ({ carrier }) => carrier ?? <span class="soft">without a carrier</span> },
   countColumn("Parcels", ({ parcels }) => parcels),
   countColumn("Delivered", ({ delivered }) => delivered),
@@ -140,10 +140,10 @@ const carrierColumns: TableColumn<ConsoleCarrierReportRow>[] = [
   },
 ];
 
-const unshippedColumns: TableColumn<ConsoleUnshippedOrderRow>[] = [
+const unshippedColumns: DataTableColumn<ConsoleUnshippedOrderRow>[] = [
   { title: "Order", cell: ({ orderId, number }) => <OrderName id={orderId} number={number} /> },
   { title: "Status", cell: ({ status }) => <StatusBadge value={status} /> },
-  { title: "Placed", cell: ({ placedAt }) => <TimeText at={placedAt} isMinute /> },
+  { title: "Placed", cell: ({ placedAt }) => <FormattedTime at={placedAt} isMinute /> },
   countColumn("Days", ({ ageDays }) => ageDays),
   countColumn("Units", ({ units }) => units),
 ];
@@ -155,7 +155,7 @@ const OrderName = ({ id, number }: { readonly id: string; readonly number: strin
 export function FulfillmentReportView({ choices }: ReportProps): JSX.Element {
   const query = useGraphqlQuery(fulfillmentsDocument, getReportPeriodOfFilter(choices));
   return (
-    <QueryResultView query={query} what="the shipments">
+    <QueryResultOrLoadingNote query={query} what="the shipments">
       {({ fulfillmentReport: { unshipped, carriers } }) => (
         <>
           <h3>Parcels by carrier</h3>
@@ -182,11 +182,11 @@ export function FulfillmentReportView({ choices }: ReportProps): JSX.Element {
           )}
         </>
       )}
-    </QueryResultView>
+    </QueryResultOrLoadingNote>
   );
 }
 
-const stockColumns: TableColumn<ConsoleStockReportRow>[] = [
+const stockColumns: DataTableColumn<ConsoleStockReportRow>[] = [
   {
     title: "Variant",
     cell: ({ sku, title }) => (
@@ -207,7 +207,7 @@ const stockColumns: TableColumn<ConsoleStockReportRow>[] = [
 export function InventoryReportView(): JSX.Element {
   const query = useGraphqlQuery(inventoryDocument, { days: inventoryDays });
   return (
-    <QueryResultView query={query} what="the stock">
+    <QueryResultOrLoadingNote query={query} what="the stock">
       {({ inventoryReport: { totals, rows } }) => (
         <>
           <p class="soft">
@@ -230,6 +230,6 @@ export function InventoryReportView(): JSX.Element {
           )}
         </>
       )}
-    </QueryResultView>
+    </QueryResultOrLoadingNote>
   );
 }

@@ -4,14 +4,14 @@ import { useGraphqlQuery } from "#pages/console/browser/graph/hooks.ts";
 import {
   DataTable,
   EmptyListNote,
-  QueryResultView,
-  type TableColumn,
+  QueryResultOrLoadingNote,
+  type DataTableColumn,
 } from "#pages/console/browser/parts/tables.tsx";
-import { MinorAmountText, filterRowsByCurrency, formatShareAsPercentage } from "./amounts.tsx";
+import { FormattedAmountWithMinorUnits, filterRowsByCurrency, formatShareAsPercentage } from "./amounts.tsx";
 import type { ReportFilter } from "./report-choices.ts";
 import { productsDocument, type ConsoleProductReportRow } from "./report-documents.ts";
 
-const columns: TableColumn<ConsoleProductReportRow>[] = [
+const columns: DataTableColumn<ConsoleProductReportRow>[] = [
   { title: "Product", cell: ({ title, key }) => title ?? <code class="whole">{key}</code> },
   { title: "Units", isNumber: true, cell: ({ units }) => units.toLocaleString() },
   { title: "Canceled", isNumber: true, cell: ({ canceledUnits }) => canceledUnits.toLocaleString() },
@@ -24,12 +24,14 @@ const columns: TableColumn<ConsoleProductReportRow>[] = [
   {
     title: "Gross",
     isNumber: true,
-    cell: ({ grossMinor, currency }) => <MinorAmountText minor={grossMinor} currency={currency} />,
+    cell: ({ grossMinor, currency }) => (
+      <FormattedAmountWithMinorUnits minor={grossMinor} currency={currency} />
+    ),
   },
   {
     title: "Net",
     isNumber: true,
-    cell: ({ netMinor, currency }) => <MinorAmountText minor={netMinor} currency={currency} />,
+    cell: ({ netMinor, currency }) => <FormattedAmountWithMinorUnits minor={netMinor} currency={currency} />,
   },
 ];
 
@@ -37,7 +39,7 @@ export function ProductReportView({ choices }: { readonly choices: ReportFilter 
   const { from, to, timeZone } = choices;
   const query = useGraphqlQuery(productsDocument, { from, to, timeZone });
   return (
-    <QueryResultView query={query} what="the products">
+    <QueryResultOrLoadingNote query={query} what="the products">
       {({ productReport }) => {
         const rows = filterRowsByCurrency(productReport.rows, choices.currency);
         return rows.length === 0 ? (
@@ -57,6 +59,6 @@ export function ProductReportView({ choices }: { readonly choices: ReportFilter 
           </>
         );
       }}
-    </QueryResultView>
+    </QueryResultOrLoadingNote>
   );
 }

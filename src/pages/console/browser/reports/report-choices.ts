@@ -41,7 +41,7 @@ function addDays(day: string, days: number): string {
   return date.toISOString().slice(0, 10);
 }
 
-export function isKnownTimeZone(text: string): boolean {
+export function isTimeZoneKnownToBrowser(text: string): boolean {
   try {
     return new Intl.DateTimeFormat("en", { timeZone: text }).resolvedOptions().timeZone !== "";
   } catch {
@@ -55,7 +55,7 @@ export function isKnownTimeZone(text: string): boolean {
  */
 export function parseReportFilter(query: URLSearchParams, now = new Date()): ReportFilter {
   const timeZone = query.get("zone") ?? new Intl.DateTimeFormat().resolvedOptions().timeZone;
-  const dayZone = isKnownTimeZone(timeZone) ? timeZone : "UTC";
+  const dayZone = isTimeZoneKnownToBrowser(timeZone) ? timeZone : "UTC";
   const [from, to, currency] = [query.get("from"), query.get("to"), query.get("currency")];
   return {
     report: reportNames.find((name) => name === query.get("report")) ?? "sales",
@@ -81,7 +81,7 @@ export const countReportDays = ({ from, to }: Pick<ConsoleReportPeriod, "from" |
 
 /** Returns a message if the chosen days or time zone of a report are invalid; otherwise undefined. */
 export function findReportFilterFault(choices: ConsoleReportPeriod): string | undefined {
-  if (!isKnownTimeZone(choices.timeZone))
+  if (!isTimeZoneKnownToBrowser(choices.timeZone))
     return `There is no time zone “${choices.timeZone}”. Use a name such as Europe/Berlin or UTC.`;
   const days = countReportDays(choices);
   if (days < 1) return "The last day must not be before the first day.";
@@ -131,7 +131,7 @@ export interface ReportPeriodPreset {
 
 /** Returns the periods of a report that staff can choose with one click, for example the last 7 days. */
 export function listReportPeriodPresets(timeZone: string, now = new Date()): readonly ReportPeriodPreset[] {
-  const today = getDateDaysAgo(0, isKnownTimeZone(timeZone) ? timeZone : "UTC", now);
+  const today = getDateDaysAgo(0, isTimeZoneKnownToBrowser(timeZone) ? timeZone : "UTC", now);
   const monthStart = `${today.slice(0, 8)}01`;
   const lastMonthEnd = addDays(monthStart, -1);
   return [

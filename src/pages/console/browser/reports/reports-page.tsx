@@ -9,7 +9,7 @@ import {
   ConsoleLink,
   type ConsoleLocation,
   PageHeading,
-  replaceLocation,
+  replaceConsoleUrlInHistory,
 } from "#pages/console/browser/navigation.tsx";
 import { timeZone as readerTimeZone } from "#pages/console/browser/parts/formats.tsx";
 import { FunnelReportView, SalesReportView } from "./bucket-reports.tsx";
@@ -106,7 +106,7 @@ interface ChoiceFormProps {
 function ChoiceForm({ choices, fault }: ChoiceFormProps): JSX.Element {
   const id = useId();
   const set = (change: Partial<ReportFilter>): void =>
-    replaceLocation(getReportsPagePath({ ...choices, ...change }));
+    replaceConsoleUrlInHistory(getReportsPagePath({ ...choices, ...change }));
   const day = (name: "from" | "to", label: string): JSX.Element => (
     <div>
       <label for={`${id}-${name}`}>{label}</label>

@@ -11,7 +11,7 @@ interface ErrorExplanationProps {
   readonly docUrl: string | null;
 }
 
-export function RequestErrorExplanation({ code, docUrl }: ErrorExplanationProps): JSX.Element {
+export function ApiRequestErrorExplanation({ code, docUrl }: ErrorExplanationProps): JSX.Element {
   const entry = useErrorEntry(code);
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => {

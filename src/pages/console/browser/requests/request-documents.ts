@@ -32,7 +32,7 @@ const fields = `
 `;
 
 /** The filter of the request log. If a field is null, the requests are not filtered by it. */
-export interface RequestLogFilter {
+export interface ApiRequestLogFilter {
   readonly installationId: string | null;
   readonly credentialId: string | null;
   readonly operation: string | null;
@@ -45,7 +45,7 @@ export interface ApiRequestListQueryResult {
   readonly apiRequests: GraphqlConnection<ConsoleApiRequest>;
 }
 
-interface RequestsVariables extends RequestLogFilter {
+interface RequestsVariables extends ApiRequestLogFilter {
   readonly first: number;
   readonly after: string | null;
 }
@@ -70,7 +70,7 @@ export const requestDocument = createConsoleGraphqlDocument<
   }
 `);
 
-export interface ApiRequestSenderChoices {
+export interface ApiRequestSenderFilterChoices {
   readonly installations: GraphqlConnection<AppName>;
   readonly apiKeys: GraphqlConnection<{
     readonly id: string;
@@ -87,7 +87,7 @@ const pageInfo = "pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
  * Reads the apps, API keys and OAuth grants by which the request log can be filtered: all apps, the newest
  * 100 keys and the newest 100 grants.
  */
-export const requestSendersDocument = createConsoleGraphqlDocument<ApiRequestSenderChoices>(`
+export const requestSendersDocument = createConsoleGraphqlDocument<ApiRequestSenderFilterChoices>(`
   query ConsoleRequestSenders {
     installations(first: 100) { edges { node { id app { name } } } ${pageInfo} }
     apiKeys(last: 100) { edges { node { id name lastFour installation { id app { name } } } } ${pageInfo} }

@@ -2,9 +2,9 @@
  * The filter of the request log. This file reads the filter from the page's URL, writes it to the URL, and
  * converts it to variables of the GraphQL query.
  */
-import type { RequestLogFilter } from "./request-documents.ts";
+import type { ApiRequestLogFilter } from "./request-documents.ts";
 
-export const emptyRequestFilter: RequestLogFilter = {
+export const emptyRequestFilter: ApiRequestLogFilter = {
   installationId: null,
   credentialId: null,
   operation: null,
@@ -50,7 +50,7 @@ export const exactStatuses: Readonly<Record<string, string>> = {
  * Reads the filter by HTTP status from the page's URL: the name of a range of statuses, or a single status of
  * three digits. Other values are ignored.
  */
-function statusBounds(text: string | null): Pick<RequestLogFilter, "statusFrom" | "statusTo"> {
+function statusBounds(text: string | null): Pick<ApiRequestLogFilter, "statusFrom" | "statusTo"> {
   const range = text === null ? undefined : statusRanges[text];
   if (range !== undefined) return { statusFrom: range.from, statusTo: range.to };
   if (text === null || !/^[1-5]\d\d$/.test(text)) return { statusFrom: null, statusTo: null };
@@ -60,7 +60,7 @@ function statusBounds(text: string | null): Pick<RequestLogFilter, "statusFrom" 
 const named = (text: string | null): string | null => (text === null || text === "" ? null : text);
 
 /** Reads the filter of the request log from the query of the page's URL. */
-export const parseRequestLogFilter = (query: URLSearchParams): RequestLogFilter => ({
+export const parseRequestLogFilter = (query: URLSearchParams): ApiRequestLogFilter => ({
   installationId: named(query.get("app")),
   credentialId: named(query.get("key")),
   operation: named(query.get("operation")),
@@ -71,7 +71,11 @@ export const parseRequestLogFilter = (query: URLSearchParams): RequestLogFilter 
  * Returns the path of the request log below /console after changing one value of the filter. An empty value
  * removes the value from the filter.
  */
-export function getRequestLogPath(query: URLSearchParams, name: string, value: string): string {
+export function getRequestLogPathAfterFilterChange(
+  query: URLSearchParams,
+  name: string,
+  value: string,
+): string {
   const next = new URLSearchParams(query);
   if (value === "") next.delete(name);
   else next.set(name, value);

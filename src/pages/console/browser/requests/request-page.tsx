@@ -3,13 +3,17 @@ import type { JSX } from "preact";
 import { basePath } from "#pages/console/browser/graph/client.ts";
 import { useGraphqlQuery } from "#pages/console/browser/graph/hooks.ts";
 import { ConsoleLink, PageHeading } from "#pages/console/browser/navigation.tsx";
-import { formatMilliseconds, TimeText } from "#pages/console/browser/parts/formats.tsx";
-import { DescriptionListRow, EmptyListNote, QueryResultView } from "#pages/console/browser/parts/tables.tsx";
+import { formatMilliseconds, FormattedTime } from "#pages/console/browser/parts/formats.tsx";
+import {
+  DescriptionListRow,
+  EmptyListNote,
+  QueryResultOrLoadingNote,
+} from "#pages/console/browser/parts/tables.tsx";
 import { apiRoot, getApiOperationPath } from "./api-operations.ts";
-import { RequestErrorExplanation } from "./error-explanation.tsx";
+import { ApiRequestErrorExplanation } from "./error-explanation.tsx";
 import { type ConsoleApiRequest, requestDocument } from "./request-documents.ts";
 import { exactStatuses } from "./request-filter.ts";
-import { formatRequestCredential, RequestStatusBadge } from "./request-table.tsx";
+import { formatRequestCredential, ApiRequestStatusBadge } from "./request-table.tsx";
 
 export function ApiRequestPage({ id }: { readonly id: string }): JSX.Element {
   const query = useGraphqlQuery(requestDocument, { id });
@@ -21,7 +25,7 @@ export function ApiRequestPage({ id }: { readonly id: string }): JSX.Element {
         <ConsoleLink to="/requests">Requests</ConsoleLink>
       </p>
       <PageHeading title={request ? `${request.method} ${path ?? request.operation}` : "Request"} />
-      <QueryResultView query={query} what="the request">
+      <QueryResultOrLoadingNote query={query} what="the request">
         {({ apiRequest }) =>
           apiRequest === null ? (
             <EmptyListNote>
@@ -32,13 +36,13 @@ export function ApiRequestPage({ id }: { readonly id: string }): JSX.Element {
             <>
               <Facts request={apiRequest} />
               {apiRequest.errorCode === null ? null : (
-                <RequestErrorExplanation code={apiRequest.errorCode} docUrl={apiRequest.docUrl} />
+                <ApiRequestErrorExplanation code={apiRequest.errorCode} docUrl={apiRequest.docUrl} />
               )}
               <Related request={apiRequest} />
             </>
           )
         }
-      </QueryResultView>
+      </QueryResultOrLoadingNote>
     </>
   );
 }
@@ -59,10 +63,10 @@ function Facts({ request }: { readonly request: ConsoleApiRequest }): JSX.Elemen
           </dd>
         </div>
         <DescriptionListRow name="Status">
-          <RequestStatusBadge status={status} /> {name}
+          <ApiRequestStatusBadge status={status} /> {name}
         </DescriptionListRow>
         <DescriptionListRow name="Answered">
-          <TimeText at={at} />
+          <FormattedTime at={at} />
         </DescriptionListRow>
         <DescriptionListRow name="Took">{formatMilliseconds(durationMs)}</DescriptionListRow>
         <DescriptionListRow name="Operation">

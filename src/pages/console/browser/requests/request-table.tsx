@@ -5,7 +5,7 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import {
-  getConnectionNodes,
+  getGraphqlConnectionNodes,
   getNextPageCursor,
   listPageSize,
 } from "#pages/console/browser/graph/documents.ts";
@@ -19,29 +19,29 @@ import {
   formatLocalizedCountWithNoun,
   StatusBadge,
   formatMilliseconds,
-  TimeText,
+  FormattedTime,
 } from "#pages/console/browser/parts/formats.tsx";
 import {
-  type TableColumn,
+  type DataTableColumn,
   EmptyListNote,
-  QueryResultView,
-  PageButtons,
+  QueryResultOrLoadingNote,
+  PaginationButtons,
   DataTable,
 } from "#pages/console/browser/parts/tables.tsx";
 import { getApiOperationPath } from "./api-operations.ts";
 import {
   type ConsoleApiRequest,
-  type RequestLogFilter,
+  type ApiRequestLogFilter,
   requestsDocument,
   type ApiRequestListQueryResult,
 } from "./request-documents.ts";
 import "./requests.css";
 
-export const RequestStatusBadge = ({ status }: { readonly status: number }): JSX.Element => (
+export const ApiRequestStatusBadge = ({ status }: { readonly status: number }): JSX.Element => (
   <StatusBadge value={String(status)} tone={status < 400 ? "good" : status < 500 ? "warn" : "fault"} />
 );
 
-export const RequestErrorLink = ({
+export const ApiRequestErrorLink = ({
   errorCode,
   docUrl,
 }: Pick<ConsoleApiRequest, "errorCode" | "docUrl">): JSX.Element =>
@@ -57,8 +57,8 @@ export const RequestErrorLink = ({
 export const formatRequestCredential = ({ apiKey }: Pick<ConsoleApiRequest, "apiKey">): string =>
   apiKey === null ? "OAuth access token" : `${apiKey.name} (…${apiKey.lastFour})`;
 
-const columns: TableColumn<ConsoleApiRequest>[] = [
-  { title: "Status", cell: ({ status }) => <RequestStatusBadge status={status} /> },
+const columns: DataTableColumn<ConsoleApiRequest>[] = [
+  { title: "Status", cell: ({ status }) => <ApiRequestStatusBadge status={status} /> },
   {
     title: "Request",
     cell: ({ id, method, operation }) => (
@@ -71,7 +71,7 @@ const columns: TableColumn<ConsoleApiRequest>[] = [
       </>
     ),
   },
-  { title: "Error", cell: (request) => <RequestErrorLink {...request} /> },
+  { title: "Error", cell: (request) => <ApiRequestErrorLink {...request} /> },
   {
     title: "App and key",
     cell: ({ installation, ...request }) => (
@@ -83,11 +83,11 @@ const columns: TableColumn<ConsoleApiRequest>[] = [
     ),
   },
   { title: "Took", isNumber: true, cell: ({ durationMs }) => formatMilliseconds(durationMs) },
-  { title: "Time", cell: ({ at }) => <TimeText at={at} /> },
+  { title: "Time", cell: ({ at }) => <FormattedTime at={at} /> },
 ];
 
 interface RequestTableProps {
-  readonly filter: RequestLogFilter;
+  readonly filter: ApiRequestLogFilter;
   /** The text that is shown if no request matches the filter. */
   readonly empty: ComponentChildren;
 }
@@ -112,7 +112,7 @@ export function ApiRequestList({ filter, empty }: RequestTableProps): JSX.Elemen
       <p class="hidden" role="status">
         {arrived.size === 0 ? "" : `${formatLocalizedCountWithNoun(arrived.size, "new request")}.`}
       </p>
-      <QueryResultView query={query} what="requests">
+      <QueryResultOrLoadingNote query={query} what="requests">
         {({ apiRequests }) => (
           <>
             {apiRequests.edges.length === 0 ? (
@@ -121,15 +121,15 @@ export function ApiRequestList({ filter, empty }: RequestTableProps): JSX.Elemen
               <DataTable
                 caption="Requests, the newest first"
                 columns={columns}
-                rows={getConnectionNodes(apiRequests)}
+                rows={getGraphqlConnectionNodes(apiRequests)}
                 keyOf={({ id }) => id}
                 isNew={({ id }) => arrived.has(id)}
               />
             )}
-            <PageButtons pages={pages} what="requests" older={getNextPageCursor(apiRequests)} />
+            <PaginationButtons pages={pages} what="requests" older={getNextPageCursor(apiRequests)} />
           </>
         )}
-      </QueryResultView>
+      </QueryResultOrLoadingNote>
     </>
   );
 }
@@ -176,7 +176,7 @@ function useArrived(data: ApiRequestListQueryResult | undefined, key: string): R
   const [arrived, setArrived] = useState(nothing);
   useEffect(() => {
     if (data === undefined) return;
-    const ids = new Set(getConnectionNodes(data.apiRequests).map(({ id }) => id));
+    const ids = new Set(getGraphqlConnectionNodes(data.apiRequests).map(({ id }) => id));
     const known = before.current?.key === key ? before.current.ids : ids;
     before.current = { key, ids };
     const newIds = new Set([...ids].filter((id) => !known.has(id)));

@@ -5,17 +5,22 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useId } from "preact/hooks";
 import { basePath } from "#pages/console/browser/graph/client.ts";
-import { getConnectionNodes } from "#pages/console/browser/graph/documents.ts";
+import { getGraphqlConnectionNodes } from "#pages/console/browser/graph/documents.ts";
 import { useGraphqlQuery } from "#pages/console/browser/graph/hooks.ts";
 import {
   ConsoleLink,
   type ConsoleLocation,
   PageHeading,
-  replaceLocation,
+  replaceConsoleUrlInHistory,
 } from "#pages/console/browser/navigation.tsx";
 import { apiOperations } from "./api-operations.ts";
-import { type ApiRequestSenderChoices, requestSendersDocument } from "./request-documents.ts";
-import { exactStatuses, parseRequestLogFilter, getRequestLogPath, statusRanges } from "./request-filter.ts";
+import { type ApiRequestSenderFilterChoices, requestSendersDocument } from "./request-documents.ts";
+import {
+  exactStatuses,
+  parseRequestLogFilter,
+  getRequestLogPathAfterFilterChange,
+  statusRanges,
+} from "./request-filter.ts";
 import { ApiRequestList } from "./request-table.tsx";
 import "#pages/console/browser/parts/filters.css";
 
@@ -26,7 +31,7 @@ export function ApiRequestsPage({ place }: { readonly place: ConsoleLocation }):
     <>
       <PageHeading title="Requests">
         {isFiltered ? (
-          <button type="button" class="second" onClick={() => replaceLocation("/requests")}>
+          <button type="button" class="second" onClick={() => replaceConsoleUrlInHistory("/requests")}>
             Clear the filters
           </button>
         ) : undefined}
@@ -36,7 +41,7 @@ export function ApiRequestsPage({ place }: { readonly place: ConsoleLocation }):
         many requests, the log has a sample of them.
       </p>
       <RequestFilters query={place.query} />
-      <ApiRequestList filter={filter} empty={isFiltered ? <NoMatch /> : <NoRequestsNote />} />
+      <ApiRequestList filter={filter} empty={isFiltered ? <NoMatch /> : <NoApiRequestsNote />} />
     </>
   );
 }
@@ -48,7 +53,7 @@ const NoMatch = (): JSX.Element => (
   </>
 );
 
-export const NoRequestsNote = (): JSX.Element => (
+export const NoApiRequestsNote = (): JSX.Element => (
   <>
     No app sent a request in the last three days. A request appears here a few seconds after its answer.{" "}
     <a href={`${basePath}/docs/guides/getting-started`}>How to send the first request</a>
@@ -59,7 +64,7 @@ function RequestFilters({ query }: { readonly query: URLSearchParams }): JSX.Ele
   const { data } = useGraphqlQuery(requestSendersDocument, {});
   const filterOf = (name: string): Pick<FilterSelectProps, "value" | "onChange"> => ({
     value: query.get(name) ?? "",
-    onChange: (value) => replaceLocation(getRequestLogPath(query, name, value)),
+    onChange: (value) => replaceConsoleUrlInHistory(getRequestLogPathAfterFilterChange(query, name, value)),
   });
   return (
     <div class="filters compact" role="search" aria-label="Filters of the requests">
@@ -129,11 +134,11 @@ const StatusSelect = (props: OwnProps): JSX.Element => (
 
 interface SenderProps extends OwnProps {
   /** The apps, API keys and OAuth grants by which the log can be filtered; undefined until they are loaded. */
-  readonly senders: ApiRequestSenderChoices | undefined;
+  readonly senders: ApiRequestSenderFilterChoices | undefined;
 }
 
 function AppSelect({ senders, ...props }: SenderProps): JSX.Element {
-  const apps = senders === undefined ? [] : getConnectionNodes(senders.installations);
+  const apps = senders === undefined ? [] : getGraphqlConnectionNodes(senders.installations);
   return (
     <FilterSelect label="App" {...props} options={apps.map(({ id }) => id)}>
       <option value="">All apps</option>
@@ -147,8 +152,8 @@ function AppSelect({ senders, ...props }: SenderProps): JSX.Element {
 }
 
 function KeySelect({ senders, ...props }: SenderProps): JSX.Element {
-  const keys = senders === undefined ? [] : getConnectionNodes(senders.apiKeys).toReversed();
-  const grants = senders === undefined ? [] : getConnectionNodes(senders.oauthGrants).toReversed();
+  const keys = senders === undefined ? [] : getGraphqlConnectionNodes(senders.apiKeys).toReversed();
+  const grants = senders === undefined ? [] : getGraphqlConnectionNodes(senders.oauthGrants).toReversed();
   return (
     <FilterSelect label="Key" {...props} options={[...keys, ...grants].map(({ id }) => id)}>
       <option value="">All keys</option>

@@ -33,7 +33,7 @@ export interface FoundApiKey extends ById {
   readonly installation: ById & AppOf;
 }
 
-export interface FoundEndpoint extends ById {
+export interface FoundWebhookEndpoint extends ById {
   readonly url: string;
   readonly description: string | null;
   readonly status: string;
@@ -112,7 +112,7 @@ export const findKeyDocument = createConsoleGraphqlDocument<{ apiKey: FoundApiKe
 );
 
 export const findEndpointDocument = createConsoleGraphqlDocument<
-  { webhookEndpoint: FoundEndpoint | null },
+  { webhookEndpoint: FoundWebhookEndpoint | null },
   ById
 >(`query ConsoleFindEndpoint($id: ID!) { webhookEndpoint(id: $id) { id url description status } }`);
 
@@ -147,7 +147,9 @@ export const findStaffDocument = createConsoleGraphqlDocument<{
 export interface ConsoleNameSearchQueryResult {
   readonly orders: GraphqlConnection<FoundOrder>;
   readonly installations: GraphqlConnection<
-    FoundInstallation & { readonly webhookEndpointList: { readonly endpoints: readonly FoundEndpoint[] } }
+    FoundInstallation & {
+      readonly webhookEndpointList: { readonly endpoints: readonly FoundWebhookEndpoint[] };
+    }
   >;
   readonly apiKeys: GraphqlConnection<FoundApiKey>;
   readonly staffAccounts: GraphqlConnection<FoundStaff>;

@@ -4,26 +4,26 @@
  */
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { type GraphqlFailure, toGraphqlFailure } from "#pages/console/browser/graph/client.ts";
+import { type GraphqlRequestError, toGraphqlRequestError } from "#pages/console/browser/graph/client.ts";
 import {
   ConsoleLink,
   type ConsoleLocation,
   PageHeading,
-  replaceLocation,
+  replaceConsoleUrlInHistory,
 } from "#pages/console/browser/navigation.tsx";
 import { FailureBanner } from "#pages/console/browser/parts/fields.tsx";
 import {
   formatLocalizedCountWithNoun,
   StatusBadge,
-  TimeText,
+  FormattedTime,
 } from "#pages/console/browser/parts/formats.tsx";
-import { RequestStatusBadge } from "#pages/console/browser/requests/request-table.tsx";
+import { ApiRequestStatusBadge } from "#pages/console/browser/requests/request-table.tsx";
 import { searchConsole, type ConsoleSearchHit, type ConsoleSearchResult } from "./search-results.ts";
 import {
   getNoSearchResultsMessage,
   parseConsoleSearchTerm,
   searchedKinds,
-  type ConsoleSearchTerm,
+  type ParsedConsoleSearchText,
   removeSecretsFromSearchText,
 } from "./search-terms.ts";
 
@@ -66,7 +66,7 @@ export function ConsoleSearchPage({ place, hasPage }: SearchPageProps): JSX.Elem
 }
 
 function searchStateText(
-  term: ConsoleSearchTerm,
+  term: ParsedConsoleSearchText,
   { text, result, failure }: Pick<SearchState, "result" | "failure"> & { readonly text: string },
 ): string {
   if (failure !== undefined) return `The search for “${text}” failed.`;
@@ -78,17 +78,17 @@ function searchStateText(
 
 interface SearchState {
   readonly result: ConsoleSearchResult | undefined;
-  readonly failure: GraphqlFailure | undefined;
+  readonly failure: GraphqlRequestError | undefined;
   readonly retry: () => void;
 }
 
 interface HitsState {
   readonly key: string;
   readonly result?: ConsoleSearchResult;
-  readonly failure?: GraphqlFailure;
+  readonly failure?: GraphqlRequestError;
 }
 
-function useHits(term: ConsoleSearchTerm, hasPage: SearchPageProps["hasPage"]): SearchState {
+function useHits(term: ParsedConsoleSearchText, hasPage: SearchPageProps["hasPage"]): SearchState {
   const key = JSON.stringify(term);
   const [tries, setTries] = useState(0);
   const [state, setState] = useState<HitsState>({ key });
@@ -101,10 +101,10 @@ function useHits(term: ConsoleSearchTerm, hasPage: SearchPageProps["hasPage"]): 
         if (!isCurrent) return;
         const [hit] = result.hits;
         const isOnly = term.kind === "id" && result.hits.length === 1;
-        if (isOnly && hit?.isOwnPage === true && hasPage(hit.to)) replaceLocation(hit.to);
+        if (isOnly && hit?.isOwnPage === true && hasPage(hit.to)) replaceConsoleUrlInHistory(hit.to);
         else setState({ key, result });
       } catch (error) {
-        if (isCurrent) setState({ key, failure: toGraphqlFailure(error) });
+        if (isCurrent) setState({ key, failure: toGraphqlRequestError(error) });
       }
     };
     void search();
@@ -132,7 +132,7 @@ const HitList = ({ hits, hasPage }: HitListProps): JSX.Element => (
           </p>
           <p class="soft small">
             {facts === "" ? null : <span>{facts}</span>}
-            {at === undefined ? null : <TimeText at={at} isMinute />}
+            {at === undefined ? null : <FormattedTime at={at} isMinute />}
             <code>{id}</code>
           </p>
         </div>
@@ -142,7 +142,7 @@ const HitList = ({ hits, hasPage }: HitListProps): JSX.Element => (
 );
 
 const HitStatus = ({ status }: { readonly status: string }): JSX.Element =>
-  /^\d+$/.test(status) ? <RequestStatusBadge status={Number(status)} /> : <StatusBadge value={status} />;
+  /^\d+$/.test(status) ? <ApiRequestStatusBadge status={Number(status)} /> : <StatusBadge value={status} />;
 
 const SearchHelp = (): JSX.Element => (
   <section aria-labelledby="searchable">

@@ -1,6 +1,9 @@
 /** Finds the objects that match a search term, and describes each of them for the page of search results. */
 import { sendGraphqlRequest } from "#pages/console/browser/graph/client.ts";
-import { getConnectionNodes, type ConsoleGraphqlDocument } from "#pages/console/browser/graph/documents.ts";
+import {
+  getGraphqlConnectionNodes,
+  type ConsoleGraphqlDocument,
+} from "#pages/console/browser/graph/documents.ts";
 import { getCredentialState } from "#pages/console/browser/parts/credentials.tsx";
 import { formatMoney } from "#pages/console/browser/parts/formats.tsx";
 import { getApiOperationPath } from "#pages/console/browser/requests/api-operations.ts";
@@ -19,7 +22,7 @@ import {
   findReturnDocument,
   findSessionDocument,
   findStaffDocument,
-  type FoundEndpoint,
+  type FoundWebhookEndpoint,
   type FoundInstallation,
   type FoundApiKey,
   type FoundOrder,
@@ -33,7 +36,7 @@ import {
   parseOrderNumber,
   searchedKinds,
   type SearchableIdPrefix,
-  type ConsoleSearchTerm,
+  type ParsedConsoleSearchText,
 } from "./search-terms.ts";
 
 export interface ConsoleSearchHit {
@@ -101,7 +104,7 @@ const keyHit = ({
   facts: `${prefix}…${lastFour}, of ${installation.app.name}`,
 });
 
-const endpointHit = ({ id, url, description, status }: FoundEndpoint): ConsoleSearchHit => ({
+const endpointHit = ({ id, url, description, status }: FoundWebhookEndpoint): ConsoleSearchHit => ({
   kind: searchedKinds.whe,
   id,
   title: url,
@@ -234,7 +237,7 @@ const finders: Readonly<Record<SearchableIdPrefix, Finder>> = {
   ),
   stf: async (id) => {
     const { staffAccounts } = await sendGraphqlRequest(findStaffDocument, {});
-    return getConnectionNodes(staffAccounts)
+    return getGraphqlConnectionNodes(staffAccounts)
       .filter((member) => member.id === id)
       .map(staffHit);
   },
@@ -246,7 +249,7 @@ const finders: Readonly<Record<SearchableIdPrefix, Finder>> = {
  */
 async function findEventDeliveries(id: string): Promise<readonly ConsoleSearchHit[]> {
   const { installations } = await sendGraphqlRequest(findEventDocument, { id });
-  return getConnectionNodes(installations).flatMap(({ app, webhookEvent }) => {
+  return getGraphqlConnectionNodes(installations).flatMap(({ app, webhookEvent }) => {
     if (webhookEvent === null) return [];
     const { type, occurredAt, deliveries } = webhookEvent;
     return deliveries.map(({ id: deliveryId, status }) => ({
@@ -266,29 +269,29 @@ async function findEventDeliveries(id: string): Promise<readonly ConsoleSearchHi
  * Returns the listed objects that match the searched text as search results: first orders, then apps,
  * endpoints, keys and staff.
  */
-export function toConsoleNameSearchResult(
+export function searchListedConsoleObjects(
   text: string,
   found: ConsoleNameSearchQueryResult,
 ): ConsoleSearchResult {
-  const installations = getConnectionNodes(found.installations);
+  const installations = getGraphqlConnectionNodes(found.installations);
   const endpoints = installations.flatMap(({ webhookEndpointList }) => webhookEndpointList.endpoints);
   return {
     hits: [
-      ...getConnectionNodes(found.orders).map(orderHit),
+      ...getGraphqlConnectionNodes(found.orders).map(orderHit),
       ...installations
         .filter(({ app }) => containsIgnoringCaseAndAccents(text, app.name))
         .map(installationHit),
       ...endpoints
         .filter(({ url, description }) => containsIgnoringCaseAndAccents(text, url, description))
         .map(endpointHit),
-      ...getConnectionNodes(found.apiKeys)
+      ...getGraphqlConnectionNodes(found.apiKeys)
         .filter(
           ({ name, prefix, lastFour }) =>
             containsIgnoringCaseAndAccents(text, name, prefix) || text === lastFour,
         )
         .map(keyHit)
         .toReversed(),
-      ...getConnectionNodes(found.staffAccounts)
+      ...getGraphqlConnectionNodes(found.staffAccounts)
         .filter(({ name, email }) => containsIgnoringCaseAndAccents(text, name, email))
         .map(staffHit),
     ],
@@ -299,9 +302,9 @@ export function toConsoleNameSearchResult(
   };
 }
 
-export async function searchConsole(term: ConsoleSearchTerm): Promise<ConsoleSearchResult> {
+export async function searchConsole(term: ParsedConsoleSearchText): Promise<ConsoleSearchResult> {
   if (term.kind === "id") return { hits: await finders[term.prefix](term.id), isPartial: false };
   if (term.kind !== "name") return { hits: [], isPartial: false };
   const number = parseOrderNumber(term.text);
-  return toConsoleNameSearchResult(term.text, await sendGraphqlRequest(namedObjectsDocument, { number }));
+  return searchListedConsoleObjects(term.text, await sendGraphqlRequest(namedObjectsDocument, { number }));
 }

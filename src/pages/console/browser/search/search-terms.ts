@@ -26,7 +26,7 @@ export type SearchableIdPrefix = keyof typeof searchedKinds;
 const isSearchedPrefix = (prefix: string): prefix is SearchableIdPrefix =>
   Object.hasOwn(searchedKinds, prefix);
 
-export type ConsoleSearchTerm =
+export type ParsedConsoleSearchText =
   | { readonly kind: "empty" }
   | { readonly kind: "id"; readonly prefix: SearchableIdPrefix; readonly id: string }
   /** An id whose prefix is not one of the object types that the console's search finds. */
@@ -52,7 +52,7 @@ export const removeSecretsFromSearchText = (text: string): string =>
 /** The maximum number of characters of a search text; the rest of a longer text is ignored. */
 export const searchTextMax = 200;
 
-export function parseConsoleSearchTerm(entered: string): ConsoleSearchTerm {
+export function parseConsoleSearchTerm(entered: string): ParsedConsoleSearchText {
   const text = removeSecretsFromSearchText(entered);
   if (text === "") return { kind: "empty" };
   const lower = text.toLowerCase();
@@ -85,7 +85,7 @@ const fold = (text: string): string => text.normalize("NFD").replace(/\p{M}/gu, 
  * Returns the message for a search without results. The message is the same for unknown ids and for ids of
  * other merchants.
  */
-export function getNoSearchResultsMessage(term: ConsoleSearchTerm): string {
+export function getNoSearchResultsMessage(term: ParsedConsoleSearchText): string {
   if (term.kind === "empty") return "";
   if (term.kind === "id") return `Your shop has no ${searchedKinds[term.prefix]} with the id ${term.id}.`;
   if (term.kind === "unknownPrefix") return `The search knows no ids that begin with ${term.prefix}_.`;

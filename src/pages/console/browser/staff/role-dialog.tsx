@@ -1,7 +1,7 @@
 /** The choice of a staff member's role, and the dialog that changes the role of an account. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import type { GraphqlFailure } from "#pages/console/browser/graph/client.ts";
+import type { GraphqlRequestError } from "#pages/console/browser/graph/client.ts";
 import { useGraphqlMutation } from "#pages/console/browser/graph/hooks.ts";
 import { Dialog, DialogFormButtons } from "#pages/console/browser/parts/dialogs.tsx";
 import { FailureBanner, SelectField } from "#pages/console/browser/parts/fields.tsx";
@@ -16,11 +16,11 @@ const roleOptions = [
 
 interface RoleFieldProps {
   readonly value: ConsoleStaffRole;
-  readonly failure: GraphqlFailure | undefined;
+  readonly failure: GraphqlRequestError | undefined;
   readonly onChange: (role: ConsoleStaffRole) => void;
 }
 
-export function RoleField({ value, failure, onChange }: RoleFieldProps): JSX.Element {
+export function StaffRoleField({ value, failure, onChange }: RoleFieldProps): JSX.Element {
   return (
     <SelectField
       label="Role"
@@ -82,7 +82,7 @@ export function StaffRoleDialog({ member, isSelf, isLastAdmin, ...on }: RoleDial
             : `After a change ${member.name} is signed out everywhere and signs in again.`}{" "}
           Apps that the account allowed keep their access.
         </p>
-        <RoleField value={role} failure={failure} onChange={setRole} />
+        <StaffRoleField value={role} failure={failure} onChange={setRole} />
         <DialogFormButtons action="Save the role" isBusy={isBusy} onCancel={on.onClose} />
       </form>
     </Dialog>

@@ -5,7 +5,7 @@ import { consolePath } from "#pages/console/browser/graph/client.ts";
 import { useGraphqlMutation } from "#pages/console/browser/graph/hooks.ts";
 import {
   ConfirmDialog,
-  CopyableSecret,
+  CopyableSecretField,
   Dialog,
   DialogFormButtons,
 } from "#pages/console/browser/parts/dialogs.tsx";
@@ -18,7 +18,7 @@ import {
   type ConsoleStaffRole,
   type StaffMember,
 } from "./staff-documents.ts";
-import { RoleField } from "./role-dialog.tsx";
+import { StaffRoleField } from "./role-dialog.tsx";
 
 interface InviteProps {
   readonly onMade: () => void;
@@ -75,7 +75,7 @@ export function InviteStaffDialog({ onMade, onClose }: InviteProps): JSX.Element
           onChange={setEmail}
           input={{ type: "email", inputMode: "email" }}
         />
-        <RoleField value={role} failure={failure} onChange={setRole} />
+        <StaffRoleField value={role} failure={failure} onChange={setRole} />
         <DialogFormButtons action="Create the account" isBusy={isBusy} onCancel={onClose} />
       </form>
     </Dialog>
@@ -100,9 +100,9 @@ function NewPasswordDialog({ title, email, password, onClose }: NewPasswordProps
         <strong>Copy the password now: it cannot be shown again.</strong> Pass it on so that no other person
         can read it, for example with a password manager.
       </p>
-      <CopyableSecret label="Sign-in page" value={`${location.origin}${consolePath}`} />
-      <CopyableSecret label="E-mail address to sign in with" value={email} />
-      <CopyableSecret label="Password" value={password} />
+      <CopyableSecretField label="Sign-in page" value={`${location.origin}${consolePath}`} />
+      <CopyableSecretField label="E-mail address to sign in with" value={email} />
+      <CopyableSecretField label="Password" value={password} />
       <div class="actions">
         <button type="button" onClick={onClose}>
           I have stored it

@@ -3,7 +3,7 @@ import {
   type GraphqlConnection,
   createConsoleGraphqlDocument,
 } from "#pages/console/browser/graph/documents.ts";
-import type { IdempotencyKeyGraphqlVariables } from "#pages/console/browser/graph/hooks.ts";
+import type { GraphqlVariablesWithIdempotencyKey } from "#pages/console/browser/graph/hooks.ts";
 
 /** A staff member’s role, as in the GraphQL enum `StaffRole`. */
 export type ConsoleStaffRole = "ADMIN" | "ANALYST";
@@ -46,7 +46,7 @@ interface StaffPasswordResult {
 
 export const createStaffDocument = createConsoleGraphqlDocument<
   { staffCreate: StaffPasswordResult },
-  IdempotencyKeyGraphqlVariables & { input: { email: string; name: string; role: ConsoleStaffRole } }
+  GraphqlVariablesWithIdempotencyKey & { input: { email: string; name: string; role: ConsoleStaffRole } }
 >(`
   mutation ConsoleStaffCreate($idempotencyKey: String!, $input: StaffCreateInput!) {
     staffCreate(idempotencyKey: $idempotencyKey, input: $input) { password staff { ${fields} } }
@@ -61,7 +61,7 @@ interface PasswordInput {
 
 export const setPasswordDocument = createConsoleGraphqlDocument<
   { staffPasswordSet: StaffPasswordResult },
-  IdempotencyKeyGraphqlVariables & { input: PasswordInput }
+  GraphqlVariablesWithIdempotencyKey & { input: PasswordInput }
 >(`
   mutation ConsoleStaffPasswordSet($idempotencyKey: String!, $input: StaffPasswordSetInput!) {
     staffPasswordSet(idempotencyKey: $idempotencyKey, input: $input) { password staff { ${fields} } }
@@ -70,14 +70,14 @@ export const setPasswordDocument = createConsoleGraphqlDocument<
 
 export const setRoleDocument = createConsoleGraphqlDocument<
   { staffRoleSet: { id: string } },
-  IdempotencyKeyGraphqlVariables & { input: { staffId: string; role: ConsoleStaffRole } }
+  GraphqlVariablesWithIdempotencyKey & { input: { staffId: string; role: ConsoleStaffRole } }
 >(`
   mutation ConsoleStaffRoleSet($idempotencyKey: String!, $input: StaffRoleSetInput!) {
     staffRoleSet(idempotencyKey: $idempotencyKey, input: $input) { id }
   }
 `);
 
-type StaffTransition = IdempotencyKeyGraphqlVariables & { input: { staffId: string } };
+type StaffTransition = GraphqlVariablesWithIdempotencyKey & { input: { staffId: string } };
 
 export const disableStaffDocument = createConsoleGraphqlDocument<
   { staffDisable: { id: string } },

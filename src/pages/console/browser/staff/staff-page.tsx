@@ -2,18 +2,18 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import {
-  getConnectionNodes,
+  getGraphqlConnectionNodes,
   listPageSize,
   getNextPageCursor,
 } from "#pages/console/browser/graph/documents.ts";
 import { useCursorListPaging, useGraphqlQuery } from "#pages/console/browser/graph/hooks.ts";
 import { ConsoleLink, PageHeading } from "#pages/console/browser/navigation.tsx";
-import { StatusBadge, TimeText } from "#pages/console/browser/parts/formats.tsx";
+import { StatusBadge, FormattedTime } from "#pages/console/browser/parts/formats.tsx";
 import {
   DataTable,
-  PageButtons,
-  QueryResultView,
-  type TableColumn,
+  PaginationButtons,
+  QueryResultOrLoadingNote,
+  type DataTableColumn,
 } from "#pages/console/browser/parts/tables.tsx";
 import {
   DisableStaffDialog,
@@ -46,16 +46,16 @@ export function StaffPage(): JSX.Element {
         data without names and addresses of buyers in GraphiQL. Give each colleague an own account: the{" "}
         <ConsoleLink to="/audit">audit log</ConsoleLink> then says who did what.
       </p>
-      <QueryResultView query={query} what="staff accounts">
+      <QueryResultOrLoadingNote query={query} what="staff accounts">
         {(data) => (
           <>
             <DataTable
               caption="Staff accounts, the oldest first"
               columns={columnsWith(data, setDoing)}
-              rows={getConnectionNodes(data.staffAccounts)}
+              rows={getGraphqlConnectionNodes(data.staffAccounts)}
               keyOf={({ id }) => id}
             />
-            <PageButtons
+            <PaginationButtons
               pages={pages}
               what="staff accounts"
               older={getNextPageCursor(data.staffAccounts)}
@@ -71,7 +71,7 @@ export function StaffPage(): JSX.Element {
             )}
           </>
         )}
-      </QueryResultView>
+      </QueryResultOrLoadingNote>
       {isInviting ? <InviteStaffDialog onMade={query.reload} onClose={() => setInviting(false)} /> : null}
     </>
   );
@@ -105,14 +105,14 @@ const isOnlyAdmin = ({ staffAccounts }: StaffListQueryResult, member: StaffMembe
   member.role === "ADMIN" &&
   !staffAccounts.pageInfo.hasNextPage &&
   !staffAccounts.pageInfo.hasPreviousPage &&
-  getConnectionNodes(staffAccounts).every(
+  getGraphqlConnectionNodes(staffAccounts).every(
     ({ id, role, disabledAt }) => id === member.id || role !== "ADMIN" || disabledAt !== null,
   );
 
 function columnsWith(
   { viewer }: StaffListQueryResult,
   begin: (doing: StaffAction) => void,
-): TableColumn<StaffMember>[] {
+): DataTableColumn<StaffMember>[] {
   return [
     {
       title: "Name",
@@ -134,9 +134,9 @@ function columnsWith(
     },
     {
       title: "Last sign-in",
-      cell: ({ lastSignedInAt }) => <TimeText at={lastSignedInAt} otherwise="never" isMinute />,
+      cell: ({ lastSignedInAt }) => <FormattedTime at={lastSignedInAt} otherwise="never" isMinute />,
     },
-    { title: "Created", cell: ({ createdAt }) => <TimeText at={createdAt} isDay /> },
+    { title: "Created", cell: ({ createdAt }) => <FormattedTime at={createdAt} isDay /> },
     {
       title: "Activity",
       cell: ({ id, name }) => (

@@ -1,6 +1,6 @@
 /** GraphQL documents and result types of the page with the tax classes and tax rates of a merchant. */
 import { createConsoleGraphqlDocument } from "#pages/console/browser/graph/documents.ts";
-import type { IdempotencyKeyGraphqlVariables } from "#pages/console/browser/graph/hooks.ts";
+import type { GraphqlVariablesWithIdempotencyKey } from "#pages/console/browser/graph/hooks.ts";
 
 export interface ConsoleTaxRate {
   readonly id: string;
@@ -52,22 +52,64 @@ export const taxesDocument = createConsoleGraphqlDocument<TaxesQueryResult>(`
   }
 `);
 
-export interface TaxRateInput extends Omit<ConsoleTaxRate, "id"> {
+/** The values of a tax rate that can be changed after the rate was added. */
+export type TaxRateValueInput = Pick<
+  ConsoleTaxRate,
+  "name" | "basisPoints" | "appliesToShipping" | "validFrom" | "validTo"
+>;
+
+export interface NewTaxRateInput extends Omit<ConsoleTaxRate, "id"> {
   readonly marketId: string;
 }
 
+/** A saved rate that a new rate changes, and the periods in which the saved rate stays valid. */
+export interface OverlappedConsoleTaxRate {
+  readonly taxRate: Pick<ConsoleTaxRate, "id" | "name" | "basisPoints" | "validFrom" | "validTo">;
+  readonly remainingPeriods: readonly Pick<ConsoleTaxRate, "validFrom" | "validTo">[];
+}
+
+export const taxRateOverlapsDocument = createConsoleGraphqlDocument<
+  { readonly taxRateOverlaps: readonly OverlappedConsoleTaxRate[] },
+  { readonly input: NewTaxRateInput }
+>(`
+  query ConsoleTaxRateOverlaps($input: TaxRateUpsertInput!) {
+    taxRateOverlaps(input: $input) {
+      taxRate { id name basisPoints validFrom validTo }
+      remainingPeriods { validFrom validTo }
+    }
+  }
+`);
+
 export const upsertTaxRateDocument = createConsoleGraphqlDocument<
   { readonly taxRateUpsert: { readonly id: string } },
-  IdempotencyKeyGraphqlVariables & { readonly input: TaxRateInput }
+  GraphqlVariablesWithIdempotencyKey & { readonly input: NewTaxRateInput }
 >(`
   mutation ConsoleTaxRateUpsert($idempotencyKey: String!, $input: TaxRateUpsertInput!) {
     taxRateUpsert(idempotencyKey: $idempotencyKey, input: $input) { id }
   }
 `);
 
+export const updateTaxRateDocument = createConsoleGraphqlDocument<
+  { readonly taxRateUpdate: { readonly id: string } },
+  GraphqlVariablesWithIdempotencyKey & { readonly input: TaxRateValueInput & { readonly taxRateId: string } }
+>(`
+  mutation ConsoleTaxRateUpdate($idempotencyKey: String!, $input: TaxRateUpdateInput!) {
+    taxRateUpdate(idempotencyKey: $idempotencyKey, input: $input) { id }
+  }
+`);
+
+export const deleteTaxRateDocument = createConsoleGraphqlDocument<
+  { readonly taxRateDelete: { readonly taxRateId: string } },
+  GraphqlVariablesWithIdempotencyKey & { readonly input: { readonly taxRateId: string } }
+>(`
+  mutation ConsoleTaxRateDelete($idempotencyKey: String!, $input: TaxRateDeleteInput!) {
+    taxRateDelete(idempotencyKey: $idempotencyKey, input: $input) { taxRateId }
+  }
+`);
+
 export const upsertTaxClassDocument = createConsoleGraphqlDocument<
   { readonly taxClassUpsert: ConsoleTaxClass },
-  IdempotencyKeyGraphqlVariables & { readonly input: ConsoleTaxClass }
+  GraphqlVariablesWithIdempotencyKey & { readonly input: ConsoleTaxClass }
 >(`
   mutation ConsoleTaxClassUpsert($idempotencyKey: String!, $input: TaxClassUpsertInput!) {
     taxClassUpsert(idempotencyKey: $idempotencyKey, input: $input) { code name }

@@ -1,5 +1,7 @@
 /** Formats countries, days and tax rates for staff, and reads the percentages that staff type. */
 
+import type { OverlappedConsoleTaxRate } from "./tax-documents.ts";
+
 const countryNames = new Intl.DisplayNames(undefined, { type: "region", fallback: "code" });
 
 /** Returns the name of a country in the reader's language, for example “Germany” for `DE`. */
@@ -20,7 +22,8 @@ export const formatTaxCountryAndRegion = ({
 const percent = new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 2 });
 
 /** Formats a tax rate in basis points: 1900 becomes “19%” or “19 %”. */
-export const formatBasisPoints = (basisPoints: number): string => percent.format(basisPoints / 10_000);
+export const formatBasisPointsAsPercentage = (basisPoints: number): string =>
+  percent.format(basisPoints / 10_000);
 
 /** Returns the text with which a form shows a tax rate, for example `7.5` for 750 basis points. */
 export const formatBasisPointsForFormField = (basisPoints: number): string => String(basisPoints / 100);
@@ -56,4 +59,16 @@ export function formatTaxRateValidityPeriod({ validFrom, validTo }: Period): str
   return validTo === null
     ? `from ${formatDay(validFrom)}`
     : `${formatDay(validFrom)} – ${formatDay(validTo)}`;
+}
+
+/**
+ * Says what a new rate changes in a saved rate, for example “‘VAT’ 20%, valid always, is split: it stays
+ * valid until Jun 30, 2030 and from Jan 1, 2031.”
+ */
+export function formatOverlappedTaxRate({ taxRate, remainingPeriods }: OverlappedConsoleTaxRate): string {
+  const { name, basisPoints } = taxRate;
+  const subject = `“${name}” ${formatBasisPointsAsPercentage(basisPoints)}, valid ${formatTaxRateValidityPeriod(taxRate)},`;
+  if (remainingPeriods.length === 0) return `${subject} is replaced.`;
+  const change = remainingPeriods.length === 1 ? "is shortened" : "is split";
+  return `${subject} ${change}: it stays valid ${remainingPeriods.map(formatTaxRateValidityPeriod).join(" and ")}.`;
 }

@@ -1,233 +1,214 @@
 /**
- * The dialog that adds or changes a tax rate of a market. Adding a rate with a later first day ends the
- * present rate of the same tax class, country and region on the day before.
+ * The dialogs that add, change and delete a tax rate of a market. Before a new rate changes saved rates, the
+ * dialog names these rates and asks for a confirmation.
  */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { GraphqlFailure } from "#pages/console/browser/graph/client.ts";
-import { useGraphqlMutation } from "#pages/console/browser/graph/hooks.ts";
-import { Dialog, DialogFormButtons } from "#pages/console/browser/parts/dialogs.tsx";
 import {
-  CheckboxGroup,
-  FailureBanner,
-  SelectField,
-  TextField,
-} from "#pages/console/browser/parts/fields.tsx";
+  GraphqlRequestError,
+  sendGraphqlRequest,
+  toGraphqlRequestError,
+} from "#pages/console/browser/graph/client.ts";
+import { useGraphqlMutation } from "#pages/console/browser/graph/hooks.ts";
+import { ConfirmDialog, Dialog, DialogFormButtons } from "#pages/console/browser/parts/dialogs.tsx";
+import { FailureBanner } from "#pages/console/browser/parts/fields.tsx";
 import {
   type ConsoleTaxClass,
   type ConsoleTaxRate,
+  deleteTaxRateDocument,
   type MarketWithTaxRates,
+  type NewTaxRateInput,
+  type OverlappedConsoleTaxRate,
+  taxRateOverlapsDocument,
+  updateTaxRateDocument,
   upsertTaxRateDocument,
 } from "./tax-documents.ts";
 import {
-  formatCountry,
-  formatTaxRateValidityPeriod,
+  formatBasisPointsAsPercentage,
+  formatOverlappedTaxRate,
   formatTaxCountryAndRegion,
-  parsePercentAsBasisPoints,
-  formatBasisPointsForFormField,
+  formatTaxRateValidityPeriod,
 } from "./tax-formats.ts";
+import {
+  createFormOfTaxRate,
+  createNewTaxRateForm,
+  emptyToNull,
+  readTaxRateValues,
+  type TaxRateForm,
+  taxRateFormPointers,
+  TaxPlaceFields,
+  TaxRateValueFields,
+} from "./tax-rate-form.tsx";
 
-interface TaxRateDialogProps {
+interface TaxDialogProps {
   readonly market: MarketWithTaxRates;
-  readonly taxClasses: readonly ConsoleTaxClass[];
-  /** The rate to change; undefined to add a rate. */
-  readonly rate: ConsoleTaxRate | undefined;
-  readonly onSaved: () => void;
+  /** Called after a change with a sentence that says what was changed. */
+  readonly onSaved: (notice: string) => void;
   readonly onClose: () => void;
 }
 
-/** The typed values of the form. An empty text for the region or a day means that the tax rate has none. */
-type RateForm = Readonly<
-  Record<"country" | "regionCode" | "taxClass" | "name" | "percent" | "validFrom" | "validTo", string>
-> & { readonly appliesToShipping: boolean };
+/** The sentences about orders and carts that every dialog shows, because a rate can be valid in the past. */
+const ordersAndCarts =
+  "Placed orders do not change: they keep their taxes, also if the rate is valid on past days. A cart gets " +
+  "the change at its next change or at the checkout.";
 
-const formFields = ["country", "regionCode", "taxClass", "name", "basisPoints", "validFrom", "validTo"];
+function useTaxRateForm(create: () => TaxRateForm): [TaxRateForm, (change: Partial<TaxRateForm>) => void] {
+  const [form, setForm] = useState(create);
+  return [form, (change) => setForm((before) => ({ ...before, ...change }))];
+}
 
-/** Returns the failure of a percentage that cannot be read, in the form of a failed request. */
-const createPercentFailure = (): GraphqlFailure =>
-  new GraphqlFailure("The form has errors.", {
-    details: [
-      {
-        field: "/basisPoints",
-        code: "invalid_field",
-        message: "Enter a percentage from 0 to 100 with at most two decimals, for example 19 or 7.5.",
-      },
-    ],
-  });
+/** The new rate that waits for the confirmation of staff, and the saved rates that it changes. */
+interface RateToConfirm {
+  readonly input: NewTaxRateInput;
+  readonly overlaps: readonly OverlappedConsoleTaxRate[];
+}
 
-const createForm = ({ market, taxClasses, rate }: TaxRateDialogProps): RateForm =>
-  rate === undefined
-    ? {
-        country: market.countries[0] ?? "",
-        regionCode: "",
-        taxClass: taxClasses[0]?.code ?? "",
-        name: "VAT",
-        percent: "",
-        validFrom: "",
-        validTo: "",
-        appliesToShipping: true,
-      }
-    : {
-        ...rate,
-        regionCode: rate.regionCode ?? "",
-        percent: formatBasisPointsForFormField(rate.basisPoints),
-        validFrom: rate.validFrom ?? "",
-        validTo: rate.validTo ?? "",
-      };
-
-const emptyToNull = (text: string): string | null => (text.trim() === "" ? null : text.trim());
-
-export function TaxRateDialog(props: TaxRateDialogProps): JSX.Element {
-  const { market, rate, onSaved, onClose } = props;
-  const [form, setForm] = useState<RateForm>(() => createForm(props));
-  const [localFailure, setLocalFailure] = useState<GraphqlFailure>();
+export function AddTaxRateDialog(
+  props: TaxDialogProps & { readonly taxClasses: readonly ConsoleTaxClass[] },
+): JSX.Element {
+  const { market, onSaved, onClose } = props;
+  const [form, set] = useTaxRateForm(() => createNewTaxRateForm(props));
+  const [checkFailure, setCheckFailure] = useState<GraphqlRequestError>();
+  const [isChecking, setChecking] = useState(false);
+  const [toConfirm, setToConfirm] = useState<RateToConfirm>();
   const mutation = useGraphqlMutation(upsertTaxRateDocument);
-  const failure = localFailure ?? mutation.failure;
-  const { isBusy } = mutation;
-  const set = (change: Partial<RateForm>): void => setForm((before) => ({ ...before, ...change }));
-  const save = async (event: Event): Promise<void> => {
-    event.preventDefault();
-    if (isBusy) return;
-    const { country, taxClass, appliesToShipping } = form;
-    const basisPoints = parsePercentAsBasisPoints(form.percent);
-    setLocalFailure(basisPoints === undefined ? createPercentFailure() : undefined);
-    if (basisPoints === undefined) return;
-    const input = {
-      marketId: market.id,
-      country,
-      regionCode: emptyToNull(form.regionCode),
-      taxClass,
-      name: form.name.trim(),
-      basisPoints,
-      appliesToShipping,
-      validFrom: emptyToNull(form.validFrom),
-      validTo: emptyToNull(form.validTo),
-    };
+  const failure = checkFailure ?? mutation.failure;
+  const isBusy = isChecking || mutation.isBusy;
+  const save = async ({ input, overlaps }: RateToConfirm): Promise<void> => {
     if ((await mutation.run({ input })) === undefined) return;
-    onSaved();
+    onSaved(["The rate is saved.", ...overlaps.map(formatOverlappedTaxRate)].join(" "));
     onClose();
   };
-  const title = rate === undefined ? `Add a tax rate to ${market.name}` : "Change the tax rate";
+  const check = async (event: Event): Promise<void> => {
+    event.preventDefault();
+    if (isBusy) return;
+    mutation.forget();
+    const values = readTaxRateValues(form);
+    setCheckFailure(values instanceof GraphqlRequestError ? values : undefined);
+    if (values instanceof GraphqlRequestError) return;
+    const { country, taxClass } = form;
+    const place = { marketId: market.id, country, regionCode: emptyToNull(form.regionCode), taxClass };
+    const input = { ...place, ...values };
+    setChecking(true);
+    try {
+      const { taxRateOverlaps: overlaps } = await sendGraphqlRequest(taxRateOverlapsDocument, { input });
+      if (overlaps.length > 0) setToConfirm({ input, overlaps });
+      else await save({ input, overlaps });
+    } catch (error) {
+      setCheckFailure(toGraphqlRequestError(error));
+    } finally {
+      setChecking(false);
+    }
+  };
+  if (toConfirm !== undefined)
+    return (
+      <OverlapDialog
+        {...toConfirm}
+        isBusy={isBusy}
+        failure={failure}
+        onConfirm={() => void save(toConfirm)}
+        onClose={() => setToConfirm(undefined)}
+      />
+    );
   return (
-    <Dialog title={title} onClose={onClose} isFirm={isBusy}>
-      <form onSubmit={(event) => void save(event)} noValidate>
-        <FailureBanner failure={failure} shown={formFields.map((name) => `/${name}`)} />
-        {rate === undefined ? (
-          <PlaceFields {...props} form={form} failure={failure} set={set} />
-        ) : (
-          <p>
-            {formatTaxCountryAndRegion(rate)}: class <code>{rate.taxClass}</code>, valid{" "}
-            {formatTaxRateValidityPeriod(rate)}. For a rate from another day on, add a rate instead.
-          </p>
-        )}
-        <RateFields form={form} failure={failure} set={set} />
-        <TextField
-          label="Last day"
-          hint={`In the time zone ${market.timeZone}. Leave it empty if the rate has no last day.`}
-          pointer="/validTo"
-          failure={failure}
-          name="validTo"
-          value={form.validTo}
-          onChange={(validTo) => set({ validTo })}
-          input={{ type: "date" }}
-        />
+    <Dialog title={`Add a tax rate to ${market.name}`} onClose={onClose} isFirm={isBusy}>
+      <form onSubmit={(event) => void check(event)} noValidate>
+        <FailureBanner failure={failure} shown={taxRateFormPointers} />
+        <TaxPlaceFields {...props} form={form} failure={failure} set={set} />
+        <TaxRateValueFields form={form} failure={failure} set={set} timeZone={market.timeZone} />
+        <p class="soft">{ordersAndCarts}</p>
         <DialogFormButtons action="Save the rate" isBusy={isBusy} onCancel={onClose} />
       </form>
     </Dialog>
   );
 }
 
-interface FormPartProps {
-  readonly form: RateForm;
-  readonly failure: GraphqlFailure | undefined;
-  readonly set: (change: Partial<RateForm>) => void;
+interface OverlapDialogProps extends RateToConfirm {
+  readonly isBusy: boolean;
+  readonly failure: GraphqlRequestError | undefined;
+  readonly onConfirm: () => void;
+  readonly onClose: () => void;
 }
 
-/** The form fields that identify a tax rate: country, region, tax class and first day. */
-function PlaceFields({
-  market,
-  taxClasses,
-  form,
-  failure,
-  set,
-}: FormPartProps & Pick<TaxRateDialogProps, "market" | "taxClasses">): JSX.Element {
+/** Names the saved rates that a new rate changes, and asks whether to save it. */
+const OverlapDialog = ({ input, overlaps, ...confirm }: OverlapDialogProps): JSX.Element => (
+  <ConfirmDialog title="This changes other rates" action="Save and change them" {...confirm}>
+    <p>
+      “{input.name}” {formatBasisPointsAsPercentage(input.basisPoints)} of the class{" "}
+      <code>{input.taxClass}</code> in {formatTaxCountryAndRegion(input)}, valid{" "}
+      {formatTaxRateValidityPeriod(input)}, is valid on days of other rates:
+    </p>
+    <ul>
+      {overlaps.map((overlap) => (
+        <li key={overlap.taxRate.id}>{formatOverlappedTaxRate(overlap)}</li>
+      ))}
+    </ul>
+    <p>{ordersAndCarts}</p>
+  </ConfirmDialog>
+);
+
+interface SavedTaxRateProps extends TaxDialogProps {
+  readonly rate: ConsoleTaxRate;
+}
+
+export function ChangeTaxRateDialog({ market, rate, onSaved, onClose }: SavedTaxRateProps): JSX.Element {
+  const [form, set] = useTaxRateForm(() => createFormOfTaxRate(rate));
+  const [localFailure, setLocalFailure] = useState<GraphqlRequestError>();
+  const { isBusy, run, ...mutation } = useGraphqlMutation(updateTaxRateDocument);
+  const failure = localFailure ?? mutation.failure;
+  const save = async (event: Event): Promise<void> => {
+    event.preventDefault();
+    if (isBusy) return;
+    const values = readTaxRateValues(form);
+    setLocalFailure(values instanceof GraphqlRequestError ? values : undefined);
+    if (values instanceof GraphqlRequestError) return;
+    if ((await run({ input: { taxRateId: rate.id, ...values } })) === undefined) return;
+    onSaved(`The rate is changed and is valid ${formatTaxRateValidityPeriod(values)}.`);
+    onClose();
+  };
   return (
-    <>
-      <SelectField
-        label="Country"
-        pointer="/country"
-        failure={failure}
-        name="country"
-        value={form.country}
-        options={market.countries.map((country) => ({ value: country, label: formatCountry(country) }))}
-        onChange={(country) => set({ country })}
-      />
-      <TextField
-        label="Region"
-        hint={`ISO 3166-2 code, for example ${form.country}-XX. Leave it empty for the whole country.`}
-        pointer="/regionCode"
-        failure={failure}
-        name="regionCode"
-        value={form.regionCode}
-        onChange={(regionCode) => set({ regionCode })}
-      />
-      <SelectField
-        label="Tax class"
-        pointer="/taxClass"
-        failure={failure}
-        name="taxClass"
-        value={form.taxClass}
-        options={taxClasses.map(({ code, name }) => ({ value: code, label: name }))}
-        onChange={(taxClass) => set({ taxClass })}
-      />
-      <TextField
-        label="First day"
-        hint={`In the time zone ${market.timeZone}. Leave it empty if the rate has always been valid.`}
-        pointer="/validFrom"
-        failure={failure}
-        name="validFrom"
-        value={form.validFrom}
-        onChange={(validFrom) => set({ validFrom })}
-        input={{ type: "date" }}
-      />
-    </>
+    <Dialog title="Change the tax rate" onClose={onClose} isFirm={isBusy}>
+      <form onSubmit={(event) => void save(event)} noValidate>
+        <FailureBanner failure={failure} shown={taxRateFormPointers} />
+        <p>
+          {formatTaxCountryAndRegion(rate)}: class <code>{rate.taxClass}</code>, valid{" "}
+          {formatTaxRateValidityPeriod(rate)}. For another percentage from a day on, add a rate instead.
+        </p>
+        <TaxRateValueFields form={form} failure={failure} set={set} timeZone={market.timeZone} />
+        <p class="soft">
+          Other rates do not change: days that this rate loses have no rate of the class until another rate
+          begins. {ordersAndCarts}
+        </p>
+        <DialogFormButtons action="Save the rate" isBusy={isBusy} onCancel={onClose} />
+      </form>
+    </Dialog>
   );
 }
 
-/**
- * The form fields that staff can change in an existing tax rate: the name, the percentage, and whether
- * shipping is taxed.
- */
-function RateFields({ form, failure, set }: FormPartProps): JSX.Element {
+export function DeleteTaxRateDialog({ rate, onSaved, onClose }: SavedTaxRateProps): JSX.Element {
+  const { isBusy, failure, run } = useGraphqlMutation(deleteTaxRateDocument);
+  const rateText = `“${rate.name}” ${formatBasisPointsAsPercentage(rate.basisPoints)}`;
+  const period = formatTaxRateValidityPeriod(rate);
+  const remove = async (): Promise<void> => {
+    if ((await run({ input: { taxRateId: rate.id } })) === undefined) return;
+    onSaved(`${rateText}, valid ${period}, is deleted.`);
+    onClose();
+  };
   return (
-    <>
-      <TextField
-        label="Name"
-        hint="Buyers see this name in the checkout, for example “VAT”."
-        pointer="/name"
-        failure={failure}
-        name="name"
-        value={form.name}
-        onChange={(name) => set({ name })}
-      />
-      <TextField
-        label="Rate in percent"
-        hint="For example 19 or 7.5."
-        pointer="/basisPoints"
-        failure={failure}
-        name="basisPoints"
-        value={form.percent}
-        onChange={(percent) => set({ percent })}
-        input={{ inputMode: "decimal" }}
-      />
-      <CheckboxGroup
-        legend="Shipping"
-        pointer="/appliesToShipping"
-        failure={failure}
-        choices={[{ value: "shipping", label: "The tax also applies to shipping" }]}
-        chosen={new Set(form.appliesToShipping ? ["shipping"] : [])}
-        onChange={(chosen) => set({ appliesToShipping: chosen.has("shipping") })}
-      />
-    </>
+    <ConfirmDialog
+      title="Delete the tax rate"
+      action="Delete the rate"
+      isBusy={isBusy}
+      failure={failure}
+      onConfirm={() => void remove()}
+      onClose={onClose}
+    >
+      <p>
+        {rateText} of the class <code>{rate.taxClass}</code> in {formatTaxCountryAndRegion(rate)}, valid{" "}
+        {period}, is deleted. Other rates do not change, so its days have no rate of the class. To end the
+        rate on a day, change its last day instead.
+      </p>
+      <p>{ordersAndCarts}</p>
+    </ConfirmDialog>
   );
 }

@@ -7,8 +7,8 @@ import { PageHeading } from "#pages/console/browser/navigation.tsx";
 import {
   DataTable,
   EmptyListNote,
-  QueryResultView,
-  type TableColumn,
+  QueryResultOrLoadingNote,
+  type DataTableColumn,
 } from "#pages/console/browser/parts/tables.tsx";
 import { TaxClassDialog } from "./tax-class-dialog.tsx";
 import {
@@ -17,21 +17,32 @@ import {
   type MarketWithTaxRates,
   taxesDocument,
 } from "./tax-documents.ts";
-import { formatBasisPoints, formatTaxRateValidityPeriod, formatTaxCountryAndRegion } from "./tax-formats.ts";
-import { TaxRateDialog } from "./tax-rate-dialog.tsx";
+import {
+  formatBasisPointsAsPercentage,
+  formatTaxRateValidityPeriod,
+  formatTaxCountryAndRegion,
+} from "./tax-formats.ts";
+import { AddTaxRateDialog, ChangeTaxRateDialog, DeleteTaxRateDialog } from "./tax-rate-dialog.tsx";
 
-/**
- * The open dialog of the page: for a new tax class, or for a tax rate of a market. Without `rate`, the dialog
- * adds a new rate.
- */
+/** The open dialog of the page: for a new tax class, or for a new or a saved tax rate of a market. */
 type OpenTaxDialog =
   | { readonly what: "class" }
-  | { readonly what: "rate"; readonly market: MarketWithTaxRates; readonly rate?: ConsoleTaxRate };
+  | { readonly what: "new rate"; readonly market: MarketWithTaxRates }
+  | {
+      readonly what: "change" | "delete";
+      readonly market: MarketWithTaxRates;
+      readonly rate: ConsoleTaxRate;
+    };
 
 export function TaxesPage(): JSX.Element {
   const query = useGraphqlQuery(taxesDocument, {});
   const [open, setOpen] = useState<OpenTaxDialog>();
-  const dialog = { onSaved: query.reload, onClose: () => setOpen(undefined) };
+  const [notice, setNotice] = useState("");
+  const onSaved = (text: string): void => {
+    setNotice(text);
+    query.reload();
+  };
+  const onClose = (): void => setOpen(undefined);
   return (
     <>
       <PageHeading title="Taxes">
@@ -44,20 +55,25 @@ export function TaxesPage(): JSX.Element {
         next change or at the checkout; a placed order keeps its rates.{" "}
         <a href={`${basePath}/docs/guides/taxes`}>How taxes are computed</a>
       </p>
-      <QueryResultView query={query} what="taxes">
+      <p role="status">{notice}</p>
+      <QueryResultOrLoadingNote query={query} what="taxes">
         {({ taxClasses, markets }) => (
           <>
             <TaxClassList taxClasses={taxClasses} />
             {markets.map((market) => (
               <MarketTaxes key={market.id} market={market} taxClasses={taxClasses} onOpen={setOpen} />
             ))}
-            {open?.what === "rate" ? (
-              <TaxRateDialog market={open.market} rate={open.rate} taxClasses={taxClasses} {...dialog} />
+            {open?.what === "new rate" ? (
+              <AddTaxRateDialog {...open} taxClasses={taxClasses} onSaved={onSaved} onClose={onClose} />
             ) : null}
           </>
         )}
-      </QueryResultView>
-      {open?.what === "class" ? <TaxClassDialog {...dialog} /> : null}
+      </QueryResultOrLoadingNote>
+      {open?.what === "class" ? (
+        <TaxClassDialog onSaved={() => onSaved("The class is saved.")} onClose={onClose} />
+      ) : null}
+      {open?.what === "change" ? <ChangeTaxRateDialog {...open} onSaved={onSaved} onClose={onClose} /> : null}
+      {open?.what === "delete" ? <DeleteTaxRateDialog {...open} onSaved={onSaved} onClose={onClose} /> : null}
     </>
   );
 }
@@ -94,7 +110,7 @@ function MarketTaxes({ market, taxClasses, onOpen }: MarketTaxesProps): JSX.Elem
             type="button"
             class="second"
             aria-label={`Add a rate to ${name}`}
-            onClick={() => onOpen({ what: "rate", market })}
+            onClick={() => onOpen({ what: "new rate", market })}
           >
             Add a rate
           </button>
@@ -109,7 +125,7 @@ function MarketTaxes({ market, taxClasses, onOpen }: MarketTaxesProps): JSX.Elem
       ) : (
         <DataTable
           caption={`Tax rates of ${name}`}
-          columns={createRateColumns(taxClasses, (rate) => onOpen({ what: "rate", market, rate }))}
+          columns={createRateColumns(taxClasses, (what, rate) => onOpen({ what, market, rate }))}
           rows={taxRates}
           keyOf={(rate) => rate.id}
         />
@@ -120,29 +136,43 @@ function MarketTaxes({ market, taxClasses, onOpen }: MarketTaxesProps): JSX.Elem
 
 function createRateColumns(
   taxClasses: readonly ConsoleTaxClass[],
-  change: (rate: ConsoleTaxRate) => void,
-): TableColumn<ConsoleTaxRate>[] {
+  open: (what: "change" | "delete", rate: ConsoleTaxRate) => void,
+): DataTableColumn<ConsoleTaxRate>[] {
   const classNames = new Map(taxClasses.map(({ code, name }) => [code, name]));
   const nameOf = ({ taxClass }: ConsoleTaxRate): string => classNames.get(taxClass) ?? taxClass;
   return [
     { title: "Place", cell: formatTaxCountryAndRegion },
     { title: "Tax class", cell: nameOf },
     { title: "Name", cell: ({ name }) => name },
-    { title: "Rate", cell: ({ basisPoints }) => formatBasisPoints(basisPoints), isNumber: true },
+    { title: "Rate", cell: ({ basisPoints }) => formatBasisPointsAsPercentage(basisPoints), isNumber: true },
     { title: "Shipping", cell: ({ appliesToShipping }) => (appliesToShipping ? "taxed" : "not taxed") },
     { title: "Valid", cell: formatTaxRateValidityPeriod },
     {
       title: "Actions",
-      cell: (rate) => (
-        <button
-          type="button"
-          class="plain"
-          aria-label={`Change ${rate.name} of ${nameOf(rate)} in ${formatTaxCountryAndRegion(rate)}, ${formatTaxRateValidityPeriod(rate)}`}
-          onClick={() => change(rate)}
-        >
-          Change
-        </button>
-      ),
+      cell: (rate) => {
+        const place = formatTaxCountryAndRegion(rate);
+        const label = `${rate.name} of ${nameOf(rate)} in ${place}, ${formatTaxRateValidityPeriod(rate)}`;
+        return (
+          <>
+            <button
+              type="button"
+              class="plain"
+              aria-label={`Change ${label}`}
+              onClick={() => open("change", rate)}
+            >
+              Change
+            </button>{" "}
+            <button
+              type="button"
+              class="plain"
+              aria-label={`Delete ${label}`}
+              onClick={() => open("delete", rate)}
+            >
+              Delete
+            </button>
+          </>
+        );
+      },
     },
   ];
 }

@@ -36,7 +36,7 @@ interface GraphqlError {
   };
 }
 
-export function readAnswerErrors(answer: unknown): readonly GraphqlAnswerError[] {
+export function readErrorsOfGraphqlAnswer(answer: unknown): readonly GraphqlAnswerError[] {
   if (typeof answer !== "object" || answer === null || !("errors" in answer)) return [];
   if (!Array.isArray(answer.errors)) return [];
   const errors: readonly GraphqlError[] = answer.errors;

@@ -4,10 +4,10 @@
  * text, number and boolean fields of that item.
  */
 
-export type GraphqlAnswerCell = string | number | boolean | null;
-export type GraphqlAnswerRow = Readonly<Record<string, GraphqlAnswerCell>>;
+export type GraphqlAnswerTableCell = string | number | boolean | null;
+export type GraphqlAnswerTableRow = Readonly<Record<string, GraphqlAnswerTableCell>>;
 
-export interface GraphqlAnswerList {
+export interface ListInGraphqlAnswer {
   /**
    * The names of the fields that lead from the start of the answer to the list, for example `orders.lines`.
    * The names `edges` and `node` are left out.
@@ -18,7 +18,7 @@ export interface GraphqlAnswerList {
    * example `totals.currency`.
    */
   readonly columns: readonly string[];
-  readonly rows: readonly GraphqlAnswerRow[];
+  readonly rows: readonly GraphqlAnswerTableRow[];
   /**
    * The total number of items that the connection reports (`totalCount`); null if the answer does not have
    * this field.
@@ -35,7 +35,7 @@ interface FoundItems {
 }
 
 interface ListDraft {
-  readonly rows: GraphqlAnswerRow[];
+  readonly rows: GraphqlAnswerTableRow[];
   totalCount: number | null;
 }
 
@@ -45,13 +45,13 @@ interface Position {
    * The text, number and boolean fields of the outer list items, which surround the current position in the
    * answer.
    */
-  readonly containers: GraphqlAnswerRow;
+  readonly containers: GraphqlAnswerTableRow;
 }
 
 type Drafts = Map<string, ListDraft>;
 
 /** Finds all lists of an answer, in the order in which the answer contains them. `answer` is the parsed body. */
-export function findListsInGraphqlAnswer(answer: unknown): readonly GraphqlAnswerList[] {
+export function findListsInGraphqlAnswer(answer: unknown): readonly ListInGraphqlAnswer[] {
   const data = isObject(answer) ? answer["data"] : undefined;
   const drafts: Drafts = new Map();
   if (isObject(data)) collect(data, { path: [], containers: {} }, drafts);
@@ -116,8 +116,8 @@ const nodeOf = (edge: unknown): unknown => (isObject(edge) ? edge["node"] : null
  * Converts the fields of an object to columns of one row. Fields of nested objects become columns too. A
  * nested list of objects becomes the number of its items; a list of texts becomes one text.
  */
-function flatten(item: JsonObject, prefix = ""): Record<string, GraphqlAnswerCell> {
-  const cells: Record<string, GraphqlAnswerCell> = {};
+function flatten(item: JsonObject, prefix = ""): Record<string, GraphqlAnswerTableCell> {
+  const cells: Record<string, GraphqlAnswerTableCell> = {};
   for (const [name, value] of Object.entries(item)) {
     const column = `${prefix}${name}`;
     const found = itemsOf(value);
@@ -130,14 +130,14 @@ function flatten(item: JsonObject, prefix = ""): Record<string, GraphqlAnswerCel
   return cells;
 }
 
-const simpleFields = (item: JsonObject, path: string): GraphqlAnswerRow =>
+const simpleFields = (item: JsonObject, path: string): GraphqlAnswerTableRow =>
   Object.fromEntries(
     Object.entries(item)
       .filter(([, value]) => typeof value !== "object")
       .map(([name, value]) => [`${path}.${name}`, toCell(value)]),
   );
 
-function toCell(value: unknown): GraphqlAnswerCell {
+function toCell(value: unknown): GraphqlAnswerTableCell {
   if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") return value;
   return null;
 }

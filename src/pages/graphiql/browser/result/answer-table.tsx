@@ -1,7 +1,7 @@
 /** Shows a list of a GraphQL answer as a table. The reader can copy the list or save it as CSV. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import type { GraphqlAnswerCell, GraphqlAnswerList } from "./answer-lists.ts";
+import type { GraphqlAnswerTableCell, ListInGraphqlAnswer } from "./answer-lists.ts";
 import { getAnswerCsvFileName, formatAnswerListAsCsv } from "./csv-file.ts";
 
 /** The maximum number of rows that the table shows. The CSV file contains all rows of the answer. */
@@ -9,15 +9,15 @@ const rowsMax = 500;
 const wholeNumber = new Intl.NumberFormat("en");
 
 interface ListViewProps {
-  readonly lists: readonly GraphqlAnswerList[];
+  readonly lists: readonly ListInGraphqlAnswer[];
   /**
    * Returns the name of the GraphQL type of a list's items and the URL of this type in the type map;
    * undefined if the type cannot be found.
    */
-  readonly typeOf: (list: GraphqlAnswerList) => { readonly name: string; readonly url: string } | undefined;
+  readonly typeOf: (list: ListInGraphqlAnswer) => { readonly name: string; readonly url: string } | undefined;
 }
 
-export function AnswerListView({ lists, typeOf }: ListViewProps): JSX.Element {
+export function GraphqlAnswerListTable({ lists, typeOf }: ListViewProps): JSX.Element {
   const [path, setPath] = useState("");
   const list = lists.find((one) => one.path === path) ?? lists[0];
   if (list === undefined)
@@ -65,7 +65,7 @@ export function AnswerListView({ lists, typeOf }: ListViewProps): JSX.Element {
 
 const rowCountOf = (count: number): string => (count === 1 ? "1 row" : `${wholeNumber.format(count)} rows`);
 
-function countsOf({ rows, totalCount }: GraphqlAnswerList): string {
+function countsOf({ rows, totalCount }: ListInGraphqlAnswer): string {
   const counts =
     totalCount !== null && totalCount > rows.length
       ? `${rowCountOf(rows.length)} of ${wholeNumber.format(totalCount)}. For more rows, raise first or last.`
@@ -73,7 +73,7 @@ function countsOf({ rows, totalCount }: GraphqlAnswerList): string {
   return rows.length > rowsMax ? `${counts} The table shows the first ${rowsMax}, the CSV all.` : counts;
 }
 
-function CsvButtons({ list }: { readonly list: GraphqlAnswerList }): JSX.Element {
+function CsvButtons({ list }: { readonly list: ListInGraphqlAnswer }): JSX.Element {
   const [note, setNote] = useState("");
   const copy = async (): Promise<void> => {
     try {
@@ -100,7 +100,7 @@ function CsvButtons({ list }: { readonly list: GraphqlAnswerList }): JSX.Element
 }
 
 /** Saves a list of a GraphQL answer as a CSV file on the reader's device. */
-function saveCsv(list: GraphqlAnswerList): void {
+function saveCsv(list: ListInGraphqlAnswer): void {
   const url = URL.createObjectURL(
     new Blob([formatAnswerListAsCsv(list)], { type: "text/csv;charset=utf-8" }),
   );
@@ -113,7 +113,7 @@ function saveCsv(list: GraphqlAnswerList): void {
   setTimeout(() => URL.revokeObjectURL(url), 0);
 }
 
-function Table({ list: { path, columns, rows } }: { readonly list: GraphqlAnswerList }): JSX.Element {
+function Table({ list: { path, columns, rows } }: { readonly list: ListInGraphqlAnswer }): JSX.Element {
   return (
     // The element around the table can get the keyboard focus, so that the table can be scrolled with the
     // keyboard.
@@ -144,7 +144,7 @@ function Table({ list: { path, columns, rows } }: { readonly list: GraphqlAnswer
   );
 }
 
-function Cell({ cell }: { readonly cell: GraphqlAnswerCell }): JSX.Element {
+function Cell({ cell }: { readonly cell: GraphqlAnswerTableCell }): JSX.Element {
   if (typeof cell === "number") return <td class="number">{cell}</td>;
   const text = cell === null ? "" : String(cell);
   return <td title={text.length > 30 ? text : undefined}>{text}</td>;

@@ -1,10 +1,10 @@
 /** The panel above GraphiQL's answer: explains the errors of the answer, and shows its lists as tables. */
 import type { JSX } from "preact";
 import { useLayoutEffect, useMemo, useState } from "preact/hooks";
-import { GraphiqlTabRow } from "#pages/graphiql/browser/tab-row.tsx";
-import { readAnswerErrors } from "./answer-errors.ts";
+import { GraphiqlTabBar } from "#pages/graphiql/browser/tab-row.tsx";
+import { readErrorsOfGraphqlAnswer } from "./answer-errors.ts";
 import { findListsInGraphqlAnswer } from "./answer-lists.ts";
-import { AnswerListView } from "./answer-table.tsx";
+import { GraphqlAnswerListTable } from "./answer-table.tsx";
 import { GraphqlAnswerErrorList, type ErrorDocumentationUrls } from "./error-list.tsx";
 import { type LoadedGraphqlSchema, getItemTypeNameOfAnswerList } from "./schema-types.ts";
 
@@ -30,7 +30,7 @@ const views = { json: "JSON", table: "Table" } as const;
 export function GraphiqlResultPanel({ text, schema, links, host }: ResultPanelProps): JSX.Element | null {
   const [view, setView] = useState<keyof typeof views>("json");
   const answer = useMemo(() => parseAnswerText(text), [text]);
-  const errors = useMemo(() => readAnswerErrors(answer), [answer]);
+  const errors = useMemo(() => readErrorsOfGraphqlAnswer(answer), [answer]);
   const lists = useMemo(() => (view === "table" ? findListsInGraphqlAnswer(answer) : []), [answer, view]);
   useLayoutEffect(() => {
     host.dataset["view"] = answer === undefined ? "json" : view;
@@ -39,11 +39,11 @@ export function GraphiqlResultPanel({ text, schema, links, host }: ResultPanelPr
   if (answer === undefined) return null;
   return (
     <>
-      <GraphiqlTabRow label="View of the answer" tabs={views} chosen={view} onChoose={setView} />
+      <GraphiqlTabBar label="View of the answer" tabs={views} chosen={view} onChoose={setView} />
       {errors.length === 0 ? null : <GraphqlAnswerErrorList errors={errors} {...links} />}
       {view === "table" ? (
         <div class="list-view">
-          <AnswerListView
+          <GraphqlAnswerListTable
             lists={lists}
             typeOf={({ path }) => {
               const name = schema === undefined ? undefined : getItemTypeNameOfAnswerList(schema, path);

@@ -39,7 +39,7 @@ export function useTypeMapUrlSelection(): TypeMapUrlSelection {
       const url = clickedUrl(event);
       if (url === undefined) return;
       event.preventDefault();
-      openTypeMapUrl(url);
+      navigateToTypeMapUrl(url);
     };
     history.scrollRestoration = "manual";
     addEventListener("popstate", follow);
@@ -56,7 +56,7 @@ export function useTypeMapUrlSelection(): TypeMapUrlSelection {
  * Shows another URL of the type map. Stores the scroll position of the current page, which is restored if the
  * reader goes back.
  */
-export function openTypeMapUrl(url: string): void {
+export function navigateToTypeMapUrl(url: string): void {
   const target = new URL(url, location.href).href;
   history.replaceState({ top: scrollY }, "");
   if (target !== location.href) history.pushState(null, "", target);

@@ -70,14 +70,16 @@ export interface IntrospectedSchema {
 }
 
 /** Writes a reference to a type in GraphQL's notation, for example `[Order!]!`. */
-export function formatTypeReference({ kind, name, ofType }: NamedType): string {
+export function formatGraphqlTypeReference({ kind, name, ofType }: NamedType): string {
   if (ofType === null || ofType === undefined) return name ?? "";
-  return kind === "NON_NULL" ? `${formatTypeReference(ofType)}!` : `[${formatTypeReference(ofType)}]`;
+  return kind === "NON_NULL"
+    ? `${formatGraphqlTypeReference(ofType)}!`
+    : `[${formatGraphqlTypeReference(ofType)}]`;
 }
 
 /**
  * Returns the name of the type to which a reference leads, without list brackets and exclamation marks:
  * `Order` for `[Order!]!`.
  */
-export const getUnwrappedTypeName = ({ name, ofType }: NamedType): string =>
-  ofType === null || ofType === undefined ? (name ?? "") : getUnwrappedTypeName(ofType);
+export const getUnwrappedGraphqlTypeName = ({ name, ofType }: NamedType): string =>
+  ofType === null || ofType === undefined ? (name ?? "") : getUnwrappedGraphqlTypeName(ofType);

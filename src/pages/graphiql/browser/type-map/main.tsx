@@ -4,9 +4,9 @@
  */
 import { type JSX, render } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { readEmbeddedPageData, type TokenDialogPageData } from "#pages/graphiql/browser/page-data.ts";
-import { TokenButton, TokenDialog } from "#pages/graphiql/browser/token-dialog.tsx";
-import { GraphiqlTokenKeeper } from "#pages/graphiql/browser/token-keeper.ts";
+import { readEmbeddedPageData, type GraphiqlTokenDialogData } from "#pages/graphiql/browser/page-data.ts";
+import { GraphiqlTokenButton, GraphiqlTokenDialog } from "#pages/graphiql/browser/token-dialog.tsx";
+import { GraphiqlTokenManager } from "#pages/graphiql/browser/token-keeper.ts";
 import "./type-map.css";
 import {
   getTypeMapSubjectAreaUrl,
@@ -19,7 +19,7 @@ import {
 import { TypeMapAreaPage, TypeMapTypePage } from "./pages.tsx";
 import { typeMapQuery, type IntrospectedSchema } from "./introspection.ts";
 import { TypeMapOverview, TypeMapSearch } from "./overview.tsx";
-import { areaNames, createTypeMap, type TypeMapType, type TypeMap } from "./type-map.ts";
+import { areaNames, createGraphqlTypeMap, type GraphqlTypeMapEntry, type TypeMap } from "./type-map.ts";
 
 function Page({ map }: { readonly map: TypeMap }): JSX.Element {
   const address = useTypeMapUrlSelection();
@@ -70,7 +70,7 @@ function Page({ map }: { readonly map: TypeMap }): JSX.Element {
   );
 }
 
-async function loadMap(keeper: GraphiqlTokenKeeper): Promise<TypeMap> {
+async function loadMap(keeper: GraphiqlTokenManager): Promise<TypeMap> {
   const { response } = await keeper.send({
     body: { query: typeMapQuery, operationName: "TypeMap" },
     isPatient: true,
@@ -80,18 +80,18 @@ async function loadMap(keeper: GraphiqlTokenKeeper): Promise<TypeMap> {
     errors?: readonly { message: string }[];
   };
   if (data === undefined) throw new Error(errors?.[0]?.message ?? "The service returned no schema.");
-  return createTypeMap(data.schema);
+  return createGraphqlTypeMap(data.schema);
 }
 
 async function begin(): Promise<void> {
   const [tools, app] = ["tools", "app"].map((id) => document.getElementById(id));
   if (!tools || !app) return;
-  const data = readEmbeddedPageData() as TokenDialogPageData;
-  const keeper = new GraphiqlTokenKeeper(data.endpoint);
+  const data = readEmbeddedPageData() as GraphiqlTokenDialogData;
+  const keeper = new GraphiqlTokenManager(data.endpoint);
   render(
     <>
-      <TokenButton keeper={keeper} />
-      <TokenDialog keeper={keeper} data={data} />
+      <GraphiqlTokenButton keeper={keeper} />
+      <GraphiqlTokenDialog keeper={keeper} data={data} />
     </>,
     tools,
   );
@@ -114,7 +114,7 @@ async function begin(): Promise<void> {
 /** The type, field or area in the page's URL, whose page the type map shows. */
 type MapLocation =
   | { readonly kind: "overview" | "area" | "missing"; readonly title: string }
-  | { readonly kind: "type"; readonly title: string; readonly type: TypeMapType };
+  | { readonly kind: "type"; readonly title: string; readonly type: GraphqlTypeMapEntry };
 
 /**
  * Finds the type, field or area that the URL of the type map names. A URL with only a fragment, for example

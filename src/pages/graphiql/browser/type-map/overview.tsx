@@ -5,7 +5,7 @@
  */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { getTypeMapSubjectAreaUrl, openTypeMapUrl, getTypeMapTypeUrl } from "./address.ts";
+import { getTypeMapSubjectAreaUrl, navigateToTypeMapUrl, getTypeMapTypeUrl } from "./address.ts";
 import { areaNames, isPaginationType, rootTypeNames, nameOfSharedArea, type TypeMap } from "./type-map.ts";
 
 interface AreaNode {
@@ -167,7 +167,7 @@ export function TypeMapSearch({ map }: { readonly map: TypeMap }): JSX.Element {
   const hits = words.trim() === "" ? [] : findHits(map, words.trim().toLowerCase());
   const open = (event: Event): void => {
     event.preventDefault();
-    if (hits[0] !== undefined) openTypeMapUrl(getTypeMapTypeUrl(hits[0].type, hits[0].part ?? ""));
+    if (hits[0] !== undefined) navigateToTypeMapUrl(getTypeMapTypeUrl(hits[0].type, hits[0].part ?? ""));
   };
   return (
     <search>

@@ -12,7 +12,7 @@ import {
   isPaginationType,
   type GraphqlTypeKind,
   typeKinds,
-  type TypeMapType,
+  type GraphqlTypeMapEntry,
   type GraphqlTypeMember,
   rootTypeNames,
   type TypeMap,
@@ -21,7 +21,7 @@ import {
 
 interface TypePageProps {
   readonly map: TypeMap;
-  readonly type: TypeMapType;
+  readonly type: GraphqlTypeMapEntry;
   /**
    * The name of the field that the page highlights because the URL names the field; empty if the URL names no
    * field.
@@ -235,7 +235,7 @@ function Types({
   types,
 }: {
   readonly title: string;
-  readonly types: readonly TypeMapType[];
+  readonly types: readonly GraphqlTypeMapEntry[];
 }): JSX.Element | null {
   return types.length === 0 ? null : (
     <section>

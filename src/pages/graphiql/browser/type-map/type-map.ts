@@ -4,8 +4,8 @@
  * the group to which the type belongs.
  */
 import {
-  getUnwrappedTypeName,
-  formatTypeReference,
+  getUnwrappedGraphqlTypeName,
+  formatGraphqlTypeReference,
   type IntrospectedField,
   type IntrospectedInputValue,
   type IntrospectedSchema,
@@ -21,7 +21,7 @@ export interface ReferenceToGraphqlType {
   readonly part: string;
 }
 
-export interface TypeMapType {
+export interface GraphqlTypeMapEntry {
   readonly name: string;
   readonly kind: GraphqlTypeKind;
   readonly description: string;
@@ -35,9 +35,9 @@ export interface TypeMapType {
   readonly relatives: readonly string[];
 }
 
-export type TypeMap = ReadonlyMap<string, TypeMapType>;
+export type TypeMap = ReadonlyMap<string, GraphqlTypeMapEntry>;
 
-export function createTypeMap(schema: IntrospectedSchema): TypeMap {
+export function createGraphqlTypeMap(schema: IntrospectedSchema): TypeMap {
   const publicTypes = schema.types.filter(({ name }) => !name.startsWith("__"));
   const pageContents = new Map(publicTypes.flatMap((type) => connectionContents(type, publicTypes)));
   const parts = new Map(publicTypes.map((type) => [type.name, listParts(type, pageContents)]));
@@ -68,18 +68,18 @@ function connectionContents(
 ): readonly (readonly [string, string])[] {
   const edges = name.endsWith("Connection") ? fields?.find((field) => field.name === "edges") : undefined;
   const edge = publicTypes.find(
-    (type) => edges !== undefined && type.name === getUnwrappedTypeName(edges.type),
+    (type) => edges !== undefined && type.name === getUnwrappedGraphqlTypeName(edges.type),
   );
   const node = edge?.fields?.find((field) => field.name === "node");
-  return node === undefined ? [] : [[name, getUnwrappedTypeName(node.type)]];
+  return node === undefined ? [] : [[name, getUnwrappedGraphqlTypeName(node.type)]];
 }
 
 const toArgument = (input: IntrospectedInputValue): GraphqlFieldArgument => ({
   name: input.name,
-  type: formatTypeReference(input.type),
+  type: formatGraphqlTypeReference(input.type),
   description: input.description ?? "",
   defaultValue: input.defaultValue,
-  leadsTo: getUnwrappedTypeName(input.type),
+  leadsTo: getUnwrappedGraphqlTypeName(input.type),
 });
 
 function listParts(
@@ -92,14 +92,14 @@ function listParts(
     type: of,
     ...rest
   }: IntrospectedInputValue | IntrospectedField): GraphqlTypeMember => {
-    const direct = getUnwrappedTypeName(of);
+    const direct = getUnwrappedGraphqlTypeName(of);
     const args = "args" in rest ? rest.args.map(toArgument) : [];
     const deprecation = "deprecationReason" in rest ? rest.deprecationReason : null;
     return {
       name,
       description: description ?? "",
       deprecation,
-      type: formatTypeReference(of),
+      type: formatGraphqlTypeReference(of),
       leadsTo: contents.get(direct) ?? direct,
       args,
     };
@@ -146,7 +146,7 @@ const kindOf = ({ kind }: IntrospectedType): GraphqlTypeKind => kindNames[kind] 
  * Returns true for types that exist only to read lists in parts (connection, edge and page-info types). The
  * type map does not show these types; it shows the type of the list's items instead.
  */
-export const isPaginationType = ({ name }: Pick<TypeMapType, "name">): boolean =>
+export const isPaginationType = ({ name }: Pick<GraphqlTypeMapEntry, "name">): boolean =>
   /(?:Connection|Edge)$/.test(name) || name === "PageInfo";
 
 /** The names of the root types of the GraphQL schema. */

@@ -4,7 +4,7 @@
  */
 import type { JSX } from "preact";
 import { getTypeMapTypeUrl } from "./address.ts";
-import { isPaginationType, type TypeMapType, type TypeMap } from "./type-map.ts";
+import { isPaginationType, type GraphqlTypeMapEntry, type TypeMap } from "./type-map.ts";
 
 interface Box {
   readonly name: string;
@@ -36,7 +36,7 @@ const boxesMax = 40;
 
 interface Shown {
   readonly map: TypeMap;
-  readonly type: TypeMapType;
+  readonly type: GraphqlTypeMapEntry;
 }
 
 export function GraphqlTypeDiagram({ map, type }: Shown): JSX.Element {
@@ -92,7 +92,7 @@ const heightOf = (boxes: readonly Box[]): number => boxes.length * (boxHeight + 
 const stacked = (boxes: readonly Omit<Box, "y">[]): readonly Box[] =>
   boxes.map(({ name, note }, index) => ({ name, note, y: index * (boxHeight + gap) }));
 
-function namesIn(map: TypeMap, { name, references }: TypeMapType): readonly Omit<Box, "y">[] {
+function namesIn(map: TypeMap, { name, references }: GraphqlTypeMapEntry): readonly Omit<Box, "y">[] {
   const grouped = Map.groupBy(
     references.filter(({ from }) => from !== name && !isPaginationType({ name: from })),
     ({ from }) => from,
@@ -108,7 +108,7 @@ function namesIn(map: TypeMap, { name, references }: TypeMapType): readonly Omit
  * Returns the types on the right side of the picture, to which the type refers. Scalars are left out, because
  * the list below the picture names them.
  */
-function namesOut(map: TypeMap, { name, parts }: TypeMapType): readonly Omit<Box, "y">[] {
+function namesOut(map: TypeMap, { name, parts }: GraphqlTypeMapEntry): readonly Omit<Box, "y">[] {
   const targets = new Set(
     parts.flatMap(({ leadsTo }) => (leadsTo === null || leadsTo === name ? [] : [leadsTo])),
   );
@@ -139,7 +139,13 @@ function TypeBox({
   );
 }
 
-function Middle({ type, height }: { readonly type: TypeMapType; readonly height: number }): JSX.Element {
+function Middle({
+  type,
+  height,
+}: {
+  readonly type: GraphqlTypeMapEntry;
+  readonly height: number;
+}): JSX.Element {
   const { x, width: wide } = columns.middle;
   return (
     <g>
