@@ -7,12 +7,10 @@ export interface Arguments {
   /** The database engine to test on; undefined to run each test on all engines that it supports. */
   readonly engine: (typeof engines)[number] | undefined;
   /**
-   * The maximum number of rounds of `oauth`, `contract`, `unchanged` and `serializability`; Infinity without
-   * `--rounds`.
+   * The maximum number of rounds of `oauth`, `contract`, `unchanged`, `serializability`, `simulation` and
+   * `planted-faults`; Infinity without `--rounds`.
    */
   readonly rounds: number;
-  /** The maximum number of seeds of `simulation`; Infinity without `--seeds`. */
-  readonly seeds: number;
   /** The first seed of `simulation`. */
   readonly firstSeed: number;
   /** True to write the results to docs/figures.json. */
@@ -25,7 +23,7 @@ const engines = ["pglite", "postgres"] as const;
 
 export const help = (
   known: readonly string[],
-): string => `Usage: npm run soak -- --minutes N [--only LIST] [--engine NAME] [--rounds N] [--seeds N] [--seed S] [--record]
+): string => `Usage: npm run soak -- --minutes N [--only LIST] [--engine NAME] [--rounds N] [--seed S] [--record]
 
 Kills the service, repeats requests and changes the same carts concurrently, on both engines, for N minutes in total.
 Exits with 1 if a test finds a violation.
@@ -33,9 +31,9 @@ Exits with 1 if a test finds a violation.
   --minutes N   total duration of the load, shared by the tests
   --only LIST   runs only these tests, of: ${known.join(",")}
   --engine NAME runs the tests on one engine, pglite or postgres
-  --rounds N    ends oauth after N codes, contract after N requests, unchanged after N reads and
-                serializability after N operations, if they do not end before
-  --seeds N     ends simulation after N seeds; --minutes may then be left out
+  --rounds N    ends oauth after N codes, contract after N requests, unchanged after N reads,
+                serializability after N operations, simulation after N seeds and each fault of
+                planted-faults after N seeds, if they do not end before
   --seed S      the first seed of simulation, 1 by default
   --record      writes the results to docs/figures.json, from which "npm run generate" writes docs/figures.md
   --help        prints this text
@@ -47,15 +45,11 @@ const minutesMax = 7 * 24 * 60;
 export function readArguments(args: readonly string[], known: readonly string[]): Arguments | undefined {
   const { values } = parse(args);
   if (values.help === true) return undefined;
-  const minutes = Number(values.minutes ?? (values.seeds === undefined ? undefined : minutesMax));
+  const minutes = Number(values.minutes);
   if (!(minutes > 0 && minutes <= minutesMax))
     throw new InvalidArgument(`--minutes must be a number above 0 and up to ${minutesMax}.`);
   const rounds = values.rounds === undefined ? Infinity : Number(values.rounds);
   if (!(rounds > 0)) throw new InvalidArgument("--rounds must be a number above 0.");
-  const seeds = values.seeds === undefined ? Infinity : Number(values.seeds);
-  const firstSeed = Number(values.seed ?? 1);
-  if (!(seeds > 0) || !Number.isSafeInteger(firstSeed))
-    throw new InvalidArgument("--seeds must be a number above 0, and --seed an integer.");
   const only = values.only?.split(",") ?? known;
   const unknown = only.find((name) => !known.includes(name));
   if (unknown !== undefined)
@@ -63,7 +57,13 @@ export function readArguments(args: readonly string[], known: readonly string[])
   const engine = engines.find((name) => name === values.engine);
   if (values.engine !== undefined && engine === undefined)
     throw new InvalidArgument(`--engine must be one of ${engines.join(", ")}, not ${values.engine}.`);
-  return { minutes, only, engine, rounds, seeds, firstSeed, isRecorded: values.record === true };
+  return { minutes, only, engine, rounds, firstSeed: readFirstSeed(values.seed), isRecorded: values.record === true };
+}
+
+function readFirstSeed(seed = "1"): number {
+  const firstSeed = Number(seed);
+  if (!Number.isSafeInteger(firstSeed)) throw new InvalidArgument("--seed must be an integer.");
+  return firstSeed;
 }
 
 function parse(args: readonly string[]): ReturnType<typeof parseArgs<typeof config>> {
@@ -80,7 +80,6 @@ const config = {
     only: { type: "string" },
     engine: { type: "string" },
     rounds: { type: "string" },
-    seeds: { type: "string" },
     seed: { type: "string" },
     record: { type: "boolean" },
     help: { type: "boolean" },

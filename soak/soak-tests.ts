@@ -38,12 +38,12 @@ export interface SoakTestOptions {
   readonly databaseUrl: string | undefined;
   readonly isOver: () => boolean;
   /**
-   * The maximum number of codes of `oauth`, of requests of `contract`, of reads of `unchanged` and of
-   * operations of `serializability`; Infinity for no maximum.
+   * The maximum number of codes of `oauth`, of requests of `contract`, of reads of `unchanged`, of operations
+   * of `serializability`, of seeds of `simulation`, and of seeds of each fault of `planted-faults`; Infinity
+   * for no maximum.
    */
   readonly roundsMax: number;
-  /** The maximum number of seeds of `simulation` and of each fault of `planted-faults`; Infinity for none. */
-  readonly seedsMax: number;
+  /** The first seed of `simulation`. */
   readonly firstSeed: number;
   readonly onStep: (text: string) => void;
 }
@@ -297,11 +297,11 @@ async function memory({ databaseUrl, isOver, onStep }: SoakTestOptions): Promise
   return await runMemory(service, { clients: 6, isOver, onStep });
 }
 
-/** The seeds for a planted fault if `--seeds` is left out. */
+/** The largest number of seeds for one planted fault. */
 const seedsPerFaultMax = 60;
 
-function plantedFaultsOfSimulation({ seedsMax, onStep }: SoakTestOptions): Promise<Report> {
-  return findPlantedFaults({ seedsMax: Math.min(seedsMax, seedsPerFaultMax), onStep });
+function plantedFaultsOfSimulation({ roundsMax, onStep }: SoakTestOptions): Promise<Report> {
+  return findPlantedFaults({ seedsMax: Math.min(roundsMax, seedsPerFaultMax), onStep });
 }
 
 /** Creates a soak test that runs test files. Its duration does not depend on `--minutes`. */

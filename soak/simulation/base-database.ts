@@ -1,10 +1,9 @@
 /**
- * The database with which each seed starts: migrated, with the demo and a shop. It is filled once per process
- * of the simulation. Before each seed, the tables that the last seed has written get their first rows back.
+ * The database with which each seed starts: migrated, with the demo and a shop. It is filled once, and opened
+ * in memory by each process of the simulation.
  */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { PGlite } from "@electric-sql/pglite";
 import { createServiceApp } from "#app/app.ts";
 import { createEventSubjectRendererForCli } from "#app/services.ts";
 import { parseServiceSettings, type ServiceSettings } from "#app/settings.ts";
@@ -17,18 +16,15 @@ import { prepareDemoDataAndFile } from "#demo/prepare-demo.ts";
 import { createEncryptionKeyring } from "#foundation/encryption.ts";
 import { createLog } from "#foundation/log.ts";
 import { openGraphqlMesh, type OpenedMesh } from "#mesh/open-mesh.ts";
+import { ResettablePGlite } from "./resettable-pglite.ts";
 import { openShop, parseAnswer, requireData, type SendRequest, type Shop } from "#soak/shop.ts";
 
 export interface BaseDatabase {
-  readonly pglite: PGlite;
+  readonly pglite: ResettablePGlite;
   readonly mesh: OpenedMesh;
   readonly settings: ServiceSettings;
   readonly shop: Shop;
   readonly endpoint: { readonly id: string; readonly secret: string };
-  /** Notes that a seed has written a table. */
-  readonly noteWrite: (table: string) => void;
-  /** Restores the first rows of all tables that were written. */
-  readonly restore: () => Promise<void>;
   /** Replaces the function that receives the notices of the database. */
   receiveNotices: (payload: string) => void;
 }
@@ -52,16 +48,24 @@ export async function openBaseDatabase(folder: string, now: Date): Promise<BaseD
   const mesh = await openGraphqlMesh();
   if (!existsSync(join(folder, "facts.json"))) await createBaseDatabase(folder, mesh, now);
   const facts = JSON.parse(readFileSync(join(folder, "facts.json"), "utf8")) as BaseDatabaseFacts;
-  const pglite = await openPGlite({ image: new Blob([readFileSync(join(folder, "image"))]) });
+  const opened = await openPGlite({ image: new Blob([readFileSync(join(folder, "image"))]) });
   const base: BaseDatabase = {
-    pglite,
+    pglite: new ResettablePGlite(opened),
     mesh,
     settings: createSettings(folder),
     ...facts,
     receiveNotices: () => undefined,
-    ...(await createRestore(pglite)),
   };
-  await pglite.listen(noticeChannel, (payload) => base.receiveNotices(payload));
+  await opened.listen(noticeChannel, (payload) => base.receiveNotices(payload));
+  // Libraries must be loaded before the memory is kept, because the loader's own state is not reset.
+  await opened.exec(
+    `do $$ declare path text; begin
+      for path in select distinct probin from pg_proc where probin is not null loop
+        execute format('load %L', path);
+      end loop; end $$;
+    set plan_cache_mode = force_generic_plan`,
+  );
+  await base.pglite.keep();
   return base;
 }
 
@@ -118,56 +122,4 @@ async function openEndpoint(
     readonly secret: { readonly value: string };
   };
   return { id: endpoint.id, secret: secret.value };
-}
-
-/** Copies all rows into the schema `first_rows`, and returns the functions that restore them. */
-async function createRestore(pglite: PGlite): Promise<Pick<BaseDatabase, "noteWrite" | "restore">> {
-  const { rows: tables } = await pglite.query<{ name: string }>(
-    `select relname as name from pg_class where relnamespace = 'public'::regnamespace
-      and relkind in ('r', 'p') and not relispartition order by relname`,
-  );
-  const { rows: sequences } = await pglite.query<{ name: string; value: number | null }>(
-    "select sequencename as name, last_value as value from pg_sequences where schemaname = 'public' order by 1",
-  );
-  const { rows: columns } = await pglite.query<{ name: string; list: string }>(
-    `select table_name as name, string_agg(quote_ident(column_name), ', ' order by ordinal_position) as list
-      from information_schema.columns where table_schema = 'public' and is_generated = 'NEVER' group by 1`,
-  );
-  const listOf = new Map(columns.map(({ name, list }) => [name, list]));
-  await pglite.exec("create schema first_rows; set session_replication_role = replica");
-  for (const { name } of tables)
-    await pglite.exec(`create table first_rows.${name} as select * from public.${name}`);
-  const written = new Set(tables.map(({ name }) => name));
-  const known: ReadonlySet<string> = new Set(written);
-  const restore = async (): Promise<void> => {
-    const names = [...written].toSorted();
-    written.clear();
-    if (names.length === 0) return;
-    await pglite.exec(
-      ["set session_replication_role = replica", ...names.map((name) => `delete from public.${name}`)].join(
-        ";",
-      ),
-    );
-    // VACUUM removes the pages of the deleted rows, so that the first rows get the same places each time.
-    await pglite.exec(`vacuum ${names.map((name) => `public.${name}`).join(", ")}`);
-    await pglite.exec(
-      [
-        ...names.map(
-          (name) =>
-            `insert into public.${name} (${listOf.get(name)}) overriding system value
-              select ${listOf.get(name)} from first_rows.${name}`,
-        ),
-        ...sequences.map(
-          ({ name, value }) => `select setval('public.${name}', ${value ?? 1}, ${value !== null})`,
-        ),
-        "set session_replication_role = origin",
-      ].join(";"),
-    );
-  };
-  return {
-    restore,
-    noteWrite: (table) => {
-      if (known.has(table)) written.add(table);
-    },
-  };
 }

@@ -189,6 +189,39 @@ export const plantedFaults: readonly PlantedFault[] = [
       ],
     ],
   },
+  {
+    name: "a delivery that failed once is given up",
+    file: "src/webhooks/dispatch/record-attempt.ts",
+    changes: [
+      [
+        `  const { numUpdatedRows } = await transaction
+    .updateTable("webhookDelivery")
+    .set({ ...next, lease: null })`,
+        `  const { numUpdatedRows } = await transaction
+    .updateTable("webhookDelivery")
+    .set({ ...next, status: "exhausted", nextAttemptAt: null, finishedAt: now, lease: null })`,
+      ],
+    ],
+  },
+  {
+    name: "the deliveries of events are created in a transaction of their own",
+    file: "src/webhooks/dispatch/fan-out.ts",
+    changes: [
+      [
+        "endpointIds: await insertDeliveries(transaction, { matches, now }) };\n  });",
+        `endpointIds: [], matches };
+  }).then(async ({ matches = [], ...result }) => ({
+    ...result,
+    endpointIds: await runInTransaction(db, (after) => insertDeliveries(after, { matches, now })),
+  }));`,
+      ],
+    ],
+  },
+  {
+    name: "webhooks stop after an error of the database",
+    file: "src/webhooks/dispatch/dispatcher.ts",
+    changes: [["if (state.isFaulty) requestIn(faultPauseMs);", "if (state.isFaulty) return;"]],
+  },
 ];
 
 const projectFolder = fileURLToPath(new URL("../../", import.meta.url));

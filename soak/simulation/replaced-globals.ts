@@ -32,7 +32,7 @@ export function replaceClocksAndRandom(sources: SimulationSources): void {
   performance.now = () => sources.nowMs() - startMs;
   Math.random = () => sources.random.next();
   const fill = <Bytes extends ArrayBufferView>(bytes: Bytes): Bytes => {
-    sources.random.fill(new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+    sources.random.fillBytes(new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength));
     return bytes;
   };
   const randomUuid = (): string => toUuid(fill(new Uint8Array(16)));
@@ -101,6 +101,10 @@ class VirtualTimer {
   }
 }
 
+function clearVirtualTimer(timer: unknown): void {
+  if (timer instanceof VirtualTimer) timer.close();
+}
+
 /** Replaces all timers. `world` returns the world whose events the timers become. */
 export function replaceTimers(world: () => VirtualWorld): void {
   type Callback = (...args: unknown[]) => void;
@@ -117,16 +121,13 @@ export function replaceTimers(world: () => VirtualWorld): void {
     );
     return timer;
   };
-  const clear = (timer: unknown): void => {
-    if (timer instanceof VirtualTimer) timer.close();
-  };
   const timers = {
     setTimeout,
     setInterval,
     setImmediate,
-    clearTimeout: clear,
-    clearInterval: clear,
-    clearImmediate: clear,
+    clearTimeout: clearVirtualTimer,
+    clearInterval: clearVirtualTimer,
+    clearImmediate: clearVirtualTimer,
   };
   Object.assign(globalThis, timers);
   Object.assign(timersModule, timers);
@@ -163,4 +164,4 @@ function waitFor(
 }
 
 /** Node waits at least 1 ms. */
-const toDelayMs = (ms: number): number => Math.max(1, Number.isFinite(Number(ms)) ? Number(ms) : 1);
+const toDelayMs = (ms: number): number => (ms >= 1 && ms < Infinity ? ms : 1);

@@ -39,13 +39,13 @@ export async function runSeed(
   { base, sources, use, startedAtMs }: SimulationHost,
   seed: number,
 ): Promise<SeedResult> {
-  await base.restore();
+  base.pglite.reset();
   const world = new VirtualWorld(seed, startedAtMs);
   use(world);
   sources.nowMs = () => world.nowMs;
   sources.random = world.serviceRandom;
   discardUnusedIds(sources);
-  const server = new SimulatedDatabaseServer(base.pglite, world, base.noteWrite);
+  const server = new SimulatedDatabaseServer(base.pglite, world);
   base.receiveNotices = (payload) => server.deliverNotice(payload);
   const outside = new SimulatedOutside(world, base.endpoint.secret);
   const processes = new SimulatedServiceProcesses({ world, base, server, outside, sources });
@@ -68,7 +68,7 @@ export async function runSeed(
     processes.faults.lost = 0;
     await awaitSimulatedDecisions(clients, record);
     await compareSimulatedReplays(clients, record);
-    await awaitQuiet(base);
+    await awaitQuiet(base, startedAtMs);
   };
   await world.runUntil(work(), eventsMax).catch((error: unknown) => {
     record.violations.push(`The simulation did not end: ${String(error)}`);
@@ -94,16 +94,16 @@ export async function runSeed(
 
 /** Lets the pool of random bytes of ids begin anew, so that all ids come from the seed. */
 function discardUnusedIds({ random }: SimulationSources): void {
-  const fill = random.fill;
-  let isFilled = false;
+  const { fillBytes } = random;
+  const state = { isFilled: false };
   Object.assign(random, {
-    fill: (bytes: Uint8Array) => {
-      isFilled = true;
-      fill(bytes);
+    fillBytes: (bytes: Uint8Array) => {
+      state.isFilled = true;
+      fillBytes(bytes);
     },
   });
-  while (!isFilled) createId("request", 0);
-  Object.assign(random, { fill });
+  while (!state.isFilled) createId("request", 0);
+  Object.assign(random, { fillBytes });
 }
 
 const killMsMax = 200;
@@ -131,17 +131,18 @@ const quietPollMs = 1_000;
 const quietPollsMax = 180;
 
 /** Waits until no payment operation and no delivery is waiting. */
-async function awaitQuiet({ pglite }: BaseDatabase): Promise<void> {
+async function awaitQuiet({ pglite, endpoint }: BaseDatabase, startedAtMs: number): Promise<void> {
+  const until = new Date(startedAtMs + quietPollMs * quietPollsMax);
   for (let poll = 0; poll < quietPollsMax; poll += 1) {
-    const { rows } = await pglite.query<{ count: number }>(waitingWork);
-    if (rows[0]?.count === 0) return;
+    const { rows } = await pglite.query(waitingWork, [until, endpoint.id]);
+    if (rows.length === 0) return;
     await sleep(quietPollMs);
   }
 }
 
-const waitingWork = `select (select count(*) from payment_operation where status = 'pending')
-  + (select count(*) from webhook_delivery where status in ('pending', 'sending', 'retrying'))
-  + (select count(*) from event where position is null) as count`;
+const waitingWork = `select from payment_operation where status = 'pending' and due_at < $1
+  union all select from webhook_delivery where next_attempt_at is not null and endpoint_id = $2
+  union all select from event where position is null limit 1`;
 
 interface Judged {
   readonly base: BaseDatabase;

@@ -8,7 +8,7 @@ export interface SeededRandom {
   /** Returns an integer from 0 to `count` - 1. */
   readonly below: (count: number) => number;
   readonly pick: <Item>(items: readonly [Item, ...Item[]]) => Item;
-  readonly fill: (bytes: Uint8Array) => void;
+  readonly fillBytes: (bytes: Uint8Array) => void;
 }
 
 /** Creates a generator (sfc32 of PractRand). Different streams of one seed are independent of each other. */
@@ -31,7 +31,7 @@ export function createSeededRandom(seed: number, stream: number): SeededRandom {
     chance: (probability) => next() < probability,
     below,
     pick: (items) => items[below(items.length)] ?? items[0],
-    fill: (bytes) => {
+    fillBytes: (bytes) => {
       for (let index = 0; index < bytes.length; index += 1) bytes[index] = nextUint32() >>> 24;
     },
   };

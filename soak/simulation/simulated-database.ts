@@ -5,7 +5,6 @@
  * breaks before the statement runs or before its answer arrives.
  */
 import { hash } from "node:crypto";
-import type { PGlite } from "@electric-sql/pglite";
 import { CamelCasePlugin, Kysely, PostgresDialect, type PostgresPool } from "kysely";
 import type { OpenedDatabase } from "#database/connect.ts";
 import {
@@ -14,6 +13,7 @@ import {
 } from "#database/transaction-dialect.ts";
 import type { InterProcessNoticeHandlers } from "#database/notices.ts";
 import type { Tables } from "#database/tables.ts";
+import type { ResettablePGlite } from "./resettable-pglite.ts";
 import type { SimulatedProcess, VirtualWorld } from "./virtual-world.ts";
 
 interface Statement {
@@ -50,6 +50,10 @@ export interface SimulatedDatabaseFaults {
   cutCommit: number;
 }
 
+const script: OpenedDatabase["script"] = () => {
+  throw new Error("The simulated service runs no scripts.");
+};
+
 const statementMsMax = 2;
 const noticeMsMax = 20;
 const connectionsMax = 10;
@@ -57,17 +61,15 @@ const connectionsMax = 10;
 export class SimulatedDatabaseServer {
   readonly faults: SimulatedDatabaseFaults = { cut: 0, cutCommit: 0 };
   readonly counts = { statements: 0, cuts: 0 };
-  readonly #pglite: PGlite;
+  readonly #pglite: ResettablePGlite;
   readonly #world: VirtualWorld;
   readonly #connections = new Set<Connection>();
   readonly #listeners = new Set<Listener>();
-  readonly #onWrite: (table: string) => void;
   #owner: Connection | undefined;
 
-  constructor(pglite: PGlite, world: VirtualWorld, onWrite: (table: string) => void) {
+  constructor(pglite: ResettablePGlite, world: VirtualWorld) {
     this.#pglite = pglite;
     this.#world = world;
-    this.#onWrite = onWrite;
   }
 
   /** Opens the database for the current process, like `openDatabase`. */
@@ -78,9 +80,6 @@ export class SimulatedDatabaseServer {
       dialect: createNestedConnectionGuardDialect(dialect),
       plugins: [new CamelCasePlugin({ maintainNestedObjectKeys: true })],
     });
-    const script: OpenedDatabase["script"] = () => {
-      throw new Error("The simulated service runs no scripts.");
-    };
     return {
       engine: "postgres",
       db,
@@ -187,7 +186,7 @@ export class SimulatedDatabaseServer {
         const connection = connect() ?? (await new Promise<Connection>((resolve) => waiting.push(resolve)));
         return toClient(connection);
       },
-    } as unknown as PostgresPool;
+    };
   }
 
   #send(connection: Connection, text: string, values: readonly unknown[]): Promise<StatementResult> {
@@ -234,14 +233,12 @@ export class SimulatedDatabaseServer {
     const isBegin = text === "begin" || text.startsWith("start transaction");
     const isEnd = text === "commit" || text === "rollback";
     if (isBegin) this.#owner = connection;
-    const command = text === "commit" && connection.isAborted ? "ROLLBACK" : text.slice(0, 8).toUpperCase();
+    const command = isBegin || isEnd ? getCommandName(text, connection) : "UPDATE";
     try {
-      const { rows, affectedRows = 0 } = await this.#pglite.query(text, [...values]);
-      for (const { groups } of text.matchAll(writePattern)) this.#onWrite(groups?.["table"] ?? "");
+      const { rows, affectedRows = 0 } = await this.#pglite.query(text, values);
       const rowCount = affectedRows === 0 ? rows.length : affectedRows;
       this.#world.note(`answer ${rowCount}`);
-      const isChange = !isBegin && !isEnd;
-      return () => resolve({ command: isChange ? "UPDATE" : command, rowCount: affectedRows, rows });
+      return () => resolve({ command, rowCount: affectedRows, rows });
     } catch (error) {
       if (this.#owner === connection) connection.isAborted = true;
       const failure = error instanceof Error ? error : new Error(String(error));
@@ -271,7 +268,8 @@ export class SimulatedDatabaseServer {
   }
 }
 
-/** Finds the tables that a statement writes. */
-const writePattern = /\b(?:insert into|update|delete from|merge into)\s+"?(?<table>[a-z_]+)"?/gi;
+/** Returns the command in the answer to BEGIN, COMMIT or ROLLBACK. */
+const getCommandName = (text: string, { isAborted }: Connection): string =>
+  text === "commit" && isAborted ? "ROLLBACK" : text.slice(0, 8).toUpperCase();
 
 const createCutError = (): Error => new Error("Connection terminated unexpectedly");

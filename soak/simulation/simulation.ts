@@ -1,6 +1,6 @@
 /**
- * Runs seeds of the simulation in a process of its own, and repeats them with the planted
- * faults, each of which must be found.
+ * Runs seeds of the simulation in a process of its own, and runs them with the planted faults, each of which
+ * must be found.
  */
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -38,9 +38,10 @@ export async function* simulateSeeds(
   { first, count, fault }: SeedRange,
 ): AsyncGenerator<SimulatedSeed> {
   const args = [processPath, folder, String(first), String(count), ...(fault === undefined ? [] : [fault])];
-  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"] });
+  const env = { ...process.env, NODE_COMPILE_CACHE: join(folder, "compiled") };
+  const child = spawn(process.execPath, args, { env, stdio: ["ignore", "pipe", "pipe"] });
   let errors = "";
-  child.stderr.on("data", (chunk: Buffer) => (errors = `${errors}${chunk}`.slice(-4000)));
+  child.stderr.on("data", (chunk: Buffer) => (errors = `${errors}${chunk.toString()}`.slice(-4000)));
   let yielded = 0;
   try {
     for await (const line of createInterface({ input: child.stdout })) {
@@ -56,7 +57,7 @@ export async function* simulateSeeds(
 
 export interface SimulationPlan {
   readonly firstSeed: number;
-  readonly seedsMax: number;
+  readonly roundsMax: number;
   readonly isOver: () => boolean;
   readonly onStep: (text: string) => void;
 }
@@ -68,7 +69,7 @@ const seedsPerProcess = 1_000;
 
 export async function runSimulation({
   firstSeed,
-  seedsMax,
+  roundsMax,
   isOver,
   onStep,
 }: SimulationPlan): Promise<Report> {
@@ -76,9 +77,9 @@ export async function runSimulation({
   const counts: Record<string, number> = { seeds: 0 };
   const violations: string[] = [];
   let ms = 0;
-  while (counts["seeds"] !== undefined && counts["seeds"] < seedsMax && !isOver()) {
+  while (counts["seeds"] !== undefined && counts["seeds"] < roundsMax && !isOver()) {
     const first = firstSeed + counts["seeds"];
-    const count = Math.min(seedsPerProcess, seedsMax - counts["seeds"]);
+    const count = Math.min(seedsPerProcess, roundsMax - counts["seeds"]);
     for await (const result of simulateSeeds(folder, { first, count })) {
       counts["seeds"] += 1;
       ms += result.ms;
@@ -102,7 +103,7 @@ export async function runSimulation({
 function describeSeed(folder: string, { seed, violations }: SimulatedSeed): string[] {
   if (violations.length === 0) return [];
   const shown = violations.slice(0, shownViolationsOfSeed);
-  const repeat = `npm run soak -- --only simulation --seeds 1 --seed ${seed}`;
+  const repeat = `npm run soak -- --only simulation --minutes 5 --rounds 1 --seed ${seed}`;
   return [
     ...shown,
     `Seed ${seed}: ${repeat} repeats it; ${join(folder, `trace-${seed}.txt`)} has its trace.`,
@@ -121,14 +122,13 @@ export async function findPlantedFaults({ seedsMax, onStep }: PlantedFaultsPlan)
   const violations: string[] = [];
   let seeds = 0;
   try {
+    // The first process creates the database without a fault.
+    for await (const result of simulateSeeds(folder, { first: 1, count: 1 }))
+      violations.push(...result.violations);
     for (const { name } of plantedFaults) {
-      let found: SimulatedSeed | undefined;
-      for await (const result of simulateSeeds(folder, { first: 1, count: seedsMax, fault: name })) {
-        seeds += 1;
-        found = result.violations.length > 0 ? result : undefined;
-        if (found !== undefined) break;
-      }
+      const found = await findSeedOfFault(folder, { first: 1, count: seedsMax, fault: name });
       if (found === undefined) violations.push(`No seed of ${seedsMax} finds that ${name}.`);
+      else seeds += found.seed;
       onStep(`${name}: ${found === undefined ? "not found" : `seed ${found.seed}: ${found.violations[0]}`}`);
     }
   } finally {
@@ -141,4 +141,10 @@ export async function findPlantedFaults({ seedsMax, onStep }: PlantedFaultsPlan)
     counts: { faults, found: faults - violations.length, seeds },
     violations,
   };
+}
+
+/** Returns the first seed that reports a violation; undefined if none does. */
+export async function findSeedOfFault(folder: string, range: SeedRange): Promise<SimulatedSeed | undefined> {
+  for await (const seed of simulateSeeds(folder, range)) if (seed.violations.length > 0) return seed;
+  return undefined;
 }

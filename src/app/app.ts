@@ -228,14 +228,8 @@ async function createParts(options: ServiceAppOptions) {
   const access = createSigningKeysAndCredentialVerifier({ ...shared, log, isCurrent: notices.isCurrent });
   const trustedDocuments = createCachedTrustedDocumentFinder({ ...shared, isCurrent: notices.isCurrent });
   const responseCache = createConfiguredResponseCache(settings, shared, notices);
-  const background = createServiceBackgroundWorkers(services, {
-    database,
-    settings,
-    notices,
-    log,
-    role,
-    external: options.external,
-  });
+  const work = { database, settings, notices, log, role, external: options.external };
+  const background = createServiceBackgroundWorkers(services, work);
   metrics.addStateReadings({
     pool: () => database.pool(),
     subscriptions: watch.watchers,
