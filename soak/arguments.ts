@@ -57,7 +57,14 @@ export function readArguments(args: readonly string[], known: readonly string[])
   const engine = engines.find((name) => name === values.engine);
   if (values.engine !== undefined && engine === undefined)
     throw new InvalidArgument(`--engine must be one of ${engines.join(", ")}, not ${values.engine}.`);
-  return { minutes, only, engine, rounds, firstSeed: readFirstSeed(values.seed), isRecorded: values.record === true };
+  return {
+    minutes,
+    only,
+    engine,
+    rounds,
+    firstSeed: readFirstSeed(values.seed),
+    isRecorded: values.record === true,
+  };
 }
 
 function readFirstSeed(seed = "1"): number {

@@ -86,7 +86,8 @@ export class ResettablePGlite {
 
   #serialize(value: unknown, type = 0): string | null {
     if (value === null || value === undefined) return null;
-    return this.#pglite.serializers[type]?.(value) ?? String(value as string | number);
+    const serialized: string | undefined = this.#pglite.serializers[type]?.(value);
+    return serialized ?? (typeof value === "string" ? value : JSON.stringify(value));
   }
 }
 
