@@ -13,7 +13,7 @@ export default defineConfig({
     isolate: false,
     maxWorkers: 2,
     setupFiles: ["test/support/properties.ts"],
-    globalSetup: ["test/support/fast.ts"],
+    globalSetup: ["test/support/postgres.ts", "test/support/fast.ts"],
     // Modules are loaded by Node, for the same reason as in vitest.config.ts.
     experimental: { viteModuleRunner: false },
     testTimeout: 60_000,

@@ -3,6 +3,7 @@
  * the same options, because they change its memory and CPU time.
  */
 import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 
 const { scripts } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
   readonly scripts: { readonly start: string };
@@ -11,7 +12,13 @@ const { scripts } = JSON.parse(readFileSync(new URL("../package.json", import.me
 /** The options of Node, for example `--max-semi-space-size=16`. */
 export const startNodeOptions: readonly string[] = scripts.start.match(/(?<=\s)--\S+/g) ?? [];
 
-/** The environment variables of the C library that limit the freed memory which the process keeps. */
-export const startMemoryEnvironment: Readonly<Record<string, string>> = Object.fromEntries(
-  [...scripts.start.matchAll(/(MALLOC_\w+):-(\d+)/g)].map(([, name = "", value = ""]) => [name, value]),
-);
+/**
+ * The environment variables that save memory: those of the C library limit the freed memory which the process
+ * keeps. With a compile cache from the start, Node does not load its TypeScript compiler, which needs 20 MB.
+ */
+export const startMemoryEnvironment: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(
+    [...scripts.start.matchAll(/(MALLOC_\w+):-(\d+)/g)].map(([, name = "", value = ""]) => [name, value]),
+  ),
+  NODE_COMPILE_CACHE: fileURLToPath(new URL("../node_modules/.cache/node", import.meta.url)),
+};

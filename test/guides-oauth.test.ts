@@ -24,7 +24,7 @@ const createClient = (world: World, redirectUri: string): Promise<string> =>
 
 it("the guide's app gets consent from the demo's person and reads its identity", async () => {
   const [PORT, callbackPort] = [String(await findFreePort("127.0.0.1")), await findFreePort("127.0.0.1")];
-  await using world = await createWorld("pglite", {
+  await using world = await createWorld("postgres", {
     environment: { PORT, PUBLIC_URL: `http://127.0.0.1:${PORT}` },
   });
   // The app's library uses the real clock.

@@ -9,7 +9,7 @@ import { startGuideProgram } from "#test/support/guide-program.ts";
 import { createWorld } from "#test/support/world.ts";
 
 it("the guide's receiver accepts its ping, and refuses unsigned requests", async () => {
-  await using world = await createWorld("pglite", { environment: { PORT: "0" } });
+  await using world = await createWorld("postgres", { environment: { PORT: "0" } });
   // The receiver's library uses the real clock.
   world.clock.at = new Date();
   await world.app.listen();

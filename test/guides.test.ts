@@ -90,7 +90,7 @@ describe("the commands of guides", () => {
   let world: World;
   let address: string;
   beforeAll(async () => {
-    world = await createWorld("pglite", { environment: { PORT: "0" } });
+    world = await createWorld("postgres", { environment: { PORT: "0" } });
     // The receiver of the command line's guide uses the real clock.
     world.clock.at = new Date();
     await world.app.listen();

@@ -23,7 +23,7 @@ const contract = JSON.parse(readFileSync(new URL("../schema/openapi.json", impor
 describe("the documents", () => {
   let world: World;
   beforeAll(async () => {
-    world = await createWorld("pglite");
+    world = await createWorld();
   });
   afterAll(() => world[Symbol.asyncDispose]());
 

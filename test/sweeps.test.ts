@@ -377,7 +377,7 @@ describeOnPostgres("the sweeps", (_open, engine) => {
 });
 
 it("a failing sweep is logged, and the others run all the same", async () => {
-  await using world = await createWorld("pglite");
+  await using world = await createWorld();
   const lines: string[] = [];
   const log = createLog("info", { write: (line: string) => void lines.push(line) });
   const { services } = world.app;

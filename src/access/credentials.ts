@@ -8,6 +8,7 @@ import { LRUCache } from "lru-cache";
 import type { Database } from "#database/connect.ts";
 import type { Clock } from "#foundation/clock.ts";
 import type { EncryptionKeyring } from "#foundation/encryption.ts";
+import { limitGrowingCache } from "#foundation/growing-cache.ts";
 import type { InProcessEventEmitter } from "#foundation/events.ts";
 import {
   findOauthGrantVerificationData,
@@ -203,13 +204,14 @@ export function createCredentialCache<Row extends object>({
   const time = { perf: { now: () => clock.now().getTime() }, ttlResolution: 0 };
   const rows = new LRUCache<string, Row>({
     ...time,
-    max: rowsMax,
     ttl: rowMsMax,
-    ...(sizes === undefined ? {} : { maxSize: sizes.max, sizeCalculation: sizes.sizeOf }),
+    ...(sizes === undefined
+      ? limitGrowingCache(rowsMax)
+      : { max: rowsMax, maxSize: sizes.max, sizeCalculation: sizes.sizeOf }),
   });
   // Names without a database row have a separate cache, so requests with invented keys never evict the rows
   // of real keys.
-  const missing = new LRUCache<string, true>({ ...time, max: rowsMax, ttl: missingMsMax });
+  const missing = new LRUCache<string, true>({ ...time, ...limitGrowingCache(rowsMax), ttl: missingMsMax });
   const running = new Map<string, LookUp<Row>>();
   /**
    * A number that increases with every notice of a changed row. The result of a look-up is cached only if no

@@ -4,6 +4,7 @@
  * seconds. The log is a sample: the number of logged requests per installation is limited. No request waits
  * for the log, and no request fails because of it.
  */
+import { AsyncLocalStorage } from "node:async_hooks";
 import { type Selectable, type SelectQueryBuilder, sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import { dropDayPartitions, getStartOfUtcDay } from "#database/day-partitions.ts";
@@ -25,11 +26,11 @@ export interface LoggedApiRequest extends CredentialAndOwnerIds {
 
 export interface ApiRequestLog {
   readonly add: (request: LoggedApiRequest) => void;
-  /** Starts the timer that writes the collected requests to the database every two seconds. */
+  /** From now on, writes each collected request to the database at the latest two seconds later. */
   readonly start: () => void;
   /** Writes the collected requests to the database now. Never throws an error. */
   readonly flush: () => Promise<void>;
-  /** Stops the timer, and writes the requests that were collected since the last write. */
+  /** Writes the requests that were collected since the last write, and then no more. */
   readonly stop: () => Promise<void>;
 }
 
@@ -62,8 +63,12 @@ export function createApiRequestLog({ db, clock, log }: ApiRequestLogOptions): A
   let rows: Row[] = [];
   let counts = new Map<string, Record<"failures" | "successes", number>>();
   let writing: Promise<void> | undefined;
+  // The timer runs only while requests wait to be written, so that it does not wake an idle process.
   let timer: NodeJS.Timeout | undefined;
+  let isStarted = false;
   let isWriteFailing = false;
+  // The rows are written in a detached async context, so that the write does not join the trace of a request.
+  const inDetachedContext = AsyncLocalStorage.snapshot();
 
   const write = async (collected: readonly Row[]): Promise<void> => {
     try {
@@ -92,6 +97,10 @@ export function createApiRequestLog({ db, clock, log }: ApiRequestLogOptions): A
     writing = write(collected).finally(() => (writing = undefined));
     await writing;
   };
+  const writeLater = (): void => {
+    timer = undefined;
+    void flush();
+  };
   return {
     add: (request) => {
       if (rows.length >= bufferedRequestsMax) return;
@@ -105,13 +114,15 @@ export function createApiRequestLog({ db, clock, log }: ApiRequestLogOptions): A
       count[kind] += 1;
       counts.set(installationId, count);
       rows.push({ ...request, at: clock.now() });
+      if (isStarted) timer ??= inDetachedContext(() => setTimeout(writeLater, writeEveryMs).unref());
     },
     start: () => {
-      timer ??= setInterval(() => void flush(), writeEveryMs).unref();
+      isStarted = true;
     },
     flush,
     stop: async () => {
-      clearInterval(timer);
+      isStarted = false;
+      clearTimeout(timer);
       await flush();
     },
   };

@@ -20,7 +20,11 @@ import { restGatewayPlugin } from "#gateway/plugin.ts";
 import { paymentProviderWebhookPlugin } from "#gateway/provider-events-plugin.ts";
 import type { GraphqlServices } from "#graph/context.ts";
 import { createSubscriptionDatabasePollers } from "#graph/live/watch.ts";
-import { createCartOrderAndProductReadCoalescers } from "#graph/shared-aggregate-reads.ts";
+import {
+  createCartOrderAndProductReadCoalescers,
+  createKnownCartsAndOrders,
+} from "#graph/shared-aggregate-reads.ts";
+import { createKeptGraphqlResults } from "#graph/kept-result-memory.ts";
 import { createInternalTokenOrStaffAuthenticator } from "#graphql/authenticate.ts";
 import { graphqlPlugin } from "#graphql/plugin.ts";
 import { exportDownloadPlugin } from "#graphql/reports/exports-plugin.ts";
@@ -58,7 +62,7 @@ import { createEncryptionKeyringFromSettings } from "./encryption-keys.ts";
 import { createConfiguredRateLimiter, openConfiguredDatabase } from "./open-resources.ts";
 import { createReportRunnerAndSearchCounter, openDatabaseReplica } from "./replica.ts";
 import { createPaymentEventRoute } from "./provider-events.ts";
-import { createConfiguredResponseCache } from "./response-validity.ts";
+import { createConfiguredAnswerMemory, createConfiguredResponseCache } from "./response-validity.ts";
 import { createGraphqlServices, createEventSubjectRenderer } from "./services.ts";
 import { getPublicUrl, type ServiceSettings } from "./settings.ts";
 
@@ -203,7 +207,9 @@ async function createParts(options: ServiceAppOptions) {
   const keyring = createEncryptionKeyringFromSettings(settings);
   const doOnce = metrics.measureDoOnce(createIdempotentRequestRunner({ db, keyring, clock }));
   const watch = createSubscriptionDatabasePollers(db, events, log);
-  const replica = await openDatabaseReplica({ ...options, primary: db, clock });
+  const memory = createConfiguredAnswerMemory(settings);
+  const known = memory === undefined ? undefined : createKnownCartsAndOrders(memory);
+  const replica = await openDatabaseReplica({ ...options, primary: db, clock, known });
   const reporting = createReportRunnerAndSearchCounter({ settings, database, replica, clock, log });
   const shared = {
     db,
@@ -216,7 +222,8 @@ async function createParts(options: ServiceAppOptions) {
     events,
     checkDocument: mesh.checkDocument,
     ...reporting.services,
-    reads: createCartOrderAndProductReadCoalescers(db, clock),
+    reads: createCartOrderAndProductReadCoalescers(db, clock, known),
+    keptResults: memory === undefined ? undefined : createKeptGraphqlResults(memory),
     rateLimitScale: settings.rateLimitScale,
     cartRetentionDays: settings.cartRetentionDays,
     resolvedNames: createEndpointHostNameChecker(options.resolveName),
@@ -227,7 +234,7 @@ async function createParts(options: ServiceAppOptions) {
   const notices = createInterProcessNoticeChannel(database, events, log);
   const access = createSigningKeysAndCredentialVerifier({ ...shared, log, isCurrent: notices.isCurrent });
   const trustedDocuments = createCachedTrustedDocumentFinder({ ...shared, isCurrent: notices.isCurrent });
-  const responseCache = createConfiguredResponseCache(settings, shared, notices);
+  const responseCache = createConfiguredResponseCache(memory, shared, notices);
   const work = { database, settings, notices, log, role, external: options.external };
   const background = createServiceBackgroundWorkers(services, work);
   metrics.addStateReadings({
@@ -237,7 +244,7 @@ async function createParts(options: ServiceAppOptions) {
     isLimiterAway: () => limiter.isAway(),
     replicaLagSeconds: () => replica?.lag.lagSeconds() ?? 0,
     isReplicaBehind: () => replica?.lag.isBehind() === true,
-    responseCache: () => responseCache?.usage() ?? { bytes: 0, entries: 0 },
+    responseCache: () => memory?.usage() ?? { bytes: 0, entries: 0 },
   });
   return {
     port,

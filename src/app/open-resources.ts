@@ -3,7 +3,11 @@ import type { LogEvent } from "kysely";
 import { type OpenedDatabase, openDatabase } from "#database/connect.ts";
 import { isDatabaseUnreachableError } from "#database/database-errors.ts";
 import { migrate, requireMigratedDatabase } from "#database/migrate.ts";
-import { type TimedOutSqlStatement, requestStatementLimits } from "#database/statement-pool.ts";
+import {
+  type RefusedSqlStatement,
+  type TimedOutSqlStatement,
+  requestStatementLimits,
+} from "#database/statement-pool.ts";
 import type { TransactionPoolerLimitation } from "#database/statement-sender.ts";
 import { getStatementVerbAndTable } from "#database/traced-dialect.ts";
 import type { Clock } from "#foundation/clock.ts";
@@ -73,6 +77,28 @@ export const createCanceledStatementLogger =
     );
   };
 
+/**
+ * Creates the function that logs which statement PostgreSQL refused because it wrote a row of another
+ * merchant than that of its transaction. Such a statement is an error of the service: its own condition is
+ * missing.
+ */
+const createRefusedRowLogger =
+  (log: Log) =>
+  ({ text, reason }: RefusedSqlStatement): void => {
+    const { requestId, operationId, route } = getCurrentRequestIdAndRoute() ?? {};
+    log.error(
+      {
+        event: "foreign_row_refused",
+        requestId,
+        operationId,
+        route,
+        statement: getStatementVerbAndTable(text),
+        reason,
+      },
+      "PostgreSQL refused to write a row of another merchant than that of the transaction.",
+    );
+  };
+
 export async function openConfiguredDatabase({
   settings,
   log,
@@ -87,6 +113,7 @@ export async function openConfiguredDatabase({
     limits: requestStatementLimits,
     comments: settings.databaseComments,
     onCanceledStatement: createCanceledStatementLogger(log),
+    onRefusedRow: createRefusedRowLogger(log),
     onPoolerLimitation: createPoolerLimitationLogger(log, "DATABASE_URL"),
     folder: settings.databaseUrl === undefined ? settings.dataDir : undefined,
     onStatement,

@@ -11,7 +11,10 @@ import type { Clock } from "#foundation/clock.ts";
 import type { Log } from "#foundation/log.ts";
 import type { GraphqlServices, ReplicaReadSources } from "#graph/context.ts";
 import { requestStatementLimits, type SqlStatementTimeouts } from "#database/statement-pool.ts";
-import { createCartOrderAndProductReadCoalescers } from "#graph/shared-aggregate-reads.ts";
+import {
+  createCartOrderAndProductReadCoalescers,
+  type KnownCartsAndOrders,
+} from "#graph/shared-aggregate-reads.ts";
 import { createCanceledStatementLogger, createPoolerLimitationLogger } from "./open-resources.ts";
 import { createReplicaLagMonitor, type ReplicaLagMonitor } from "./replica-lag.ts";
 import type { ServiceSettings } from "./settings.ts";
@@ -79,6 +82,8 @@ interface ReplicaOptions {
   readonly primary: Database;
   readonly log: Log;
   readonly clock: Clock;
+  /** The carts and orders that this process has read last; undefined if the process keeps none. */
+  readonly known: KnownCartsAndOrders | undefined;
   readonly onStatement?: ((event: LogEvent) => void) | undefined;
 }
 
@@ -101,6 +106,7 @@ export async function openDatabaseReplica({
   settings,
   primary,
   clock,
+  known,
   log,
   onStatement,
 }: ReplicaOptions): Promise<OpenedDatabaseReplica | undefined> {
@@ -134,11 +140,11 @@ export async function openDatabaseReplica({
     isBehind: lag.isBehind,
     forAnalysts: {
       db: analystReads.db,
-      reads: createCartOrderAndProductReadCoalescers(analystReads.db, clock),
+      reads: createCartOrderAndProductReadCoalescers(analystReads.db, clock, known),
     },
     forPublicReads: {
       db: publicReads.db,
-      reads: createCartOrderAndProductReadCoalescers(publicReads.db, clock),
+      reads: createCartOrderAndProductReadCoalescers(publicReads.db, clock, known),
     },
     close: async () => {
       await lag.stop();

@@ -18,6 +18,7 @@ import {
   type ResponseInvalidationConditionsReader,
 } from "#gateway/response-cache.ts";
 import type { GraphqlServices } from "#graph/context.ts";
+import { createLimitedMemory, type LimitedMemory } from "#foundation/limited-memory.ts";
 import type { InterProcessNotices } from "#database/notices.ts";
 import type { ServiceSettings } from "./settings.ts";
 
@@ -57,20 +58,29 @@ function idsOf(value: unknown): string[] {
   return value.map(idOf);
 }
 
-/** Creates the response cache; undefined if the settings switch it off. */
+/**
+ * Creates the memory for answers, and for the carts and orders from which answers are rendered; undefined if
+ * the settings switch it off.
+ */
+export const createConfiguredAnswerMemory = ({
+  responseCacheBytes,
+}: ServiceSettings): LimitedMemory | undefined =>
+  responseCacheBytes === 0 ? undefined : createLimitedMemory(responseCacheBytes);
+
+/** Creates the response cache; undefined if there is no memory for it. */
 export const createConfiguredResponseCache = (
-  { responseCacheBytes: bytesMax }: ServiceSettings,
+  memory: LimitedMemory | undefined,
   { db, clock, events }: Pick<GraphqlServices, "db" | "clock" | "events">,
   { isCurrent, confirm }: InterProcessNotices,
 ): ResponseCache | undefined =>
-  bytesMax === 0
+  memory === undefined
     ? undefined
     : createResponseCache({
         clock,
         events,
         isCurrent,
         confirm,
-        bytesMax,
+        memory,
         validity: createResponseValidityReader(db),
       });
 

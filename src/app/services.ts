@@ -5,6 +5,7 @@
  */
 import type { DocumentNode } from "graphql";
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
+import type { LockedCartAndCheckoutSession } from "#commerce/checkout/session-aggregate.ts";
 import type { ProductAggregate } from "#commerce/catalog/read-products.ts";
 import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import { runAfterCommit, type Transaction } from "#database/transaction.ts";
@@ -104,10 +105,15 @@ function documentOf(events: OpenedMesh["events"], subject: string): DocumentNode
  * object from the database.
  */
 function prime(
-  { carts, orders, products, webhookEndpoints }: GraphqlDataLoaders,
+  { carts, orders, products, sessions, webhookEndpoints }: GraphqlDataLoaders,
   { type, id, object }: Pick<EventSubject, "type" | "id"> & { readonly object: object },
 ): void {
   if (type === "cart") carts.prime(id, object as CartAggregate);
+  if (type === "checkout_session") {
+    const { cart, session } = object as LockedCartAndCheckoutSession;
+    carts.prime(cart.id, cart);
+    sessions.prime(id, session);
+  }
   if (type === "order") orders.prime(id, object as OrderAggregate);
   if (type === "product") products.prime(id, object as ProductAggregate);
   if (type === "webhook_endpoint") webhookEndpoints.prime(id, object as WebhookEndpoint);

@@ -14,6 +14,7 @@ import {
   type InterProcessNoticeListener,
 } from "./notices.ts";
 import {
+  type RefusedSqlStatement,
   type TimedOutSqlStatement,
   type SqlStatementTimeouts,
   createPreparedStatementConnectionPool,
@@ -50,6 +51,8 @@ export interface DatabaseOptions {
   readonly comments?: boolean | undefined;
   /** Called for each statement that was canceled because of its time limit. */
   readonly onCanceledStatement?: ((statement: TimedOutSqlStatement) => void) | undefined;
+  /** Called for each statement that wrote a row of another merchant than that of its transaction. */
+  readonly onRefusedRow?: ((statement: RefusedSqlStatement) => void) | undefined;
   /** Called once for each feature that a transaction pooler in front of PostgreSQL does not support. */
   readonly onPoolerLimitation?: ((limitation: TransactionPoolerLimitation) => void) | undefined;
   /** The folder in which the embedded database stores its data; undefined to keep the data in memory. */
@@ -174,6 +177,8 @@ async function openPostgres(options: DatabaseOptions, url: string): Promise<Open
     ...connection,
     connectionString: url,
     max: options.poolSize ?? 10,
+    // One connection stays open, so that the regular statements of an idle process need no new connection.
+    min: 1,
     pipeline: true,
     application_name: "commerce-gateway",
     ...getPostgresTimeoutOptions(options.limits),
@@ -191,6 +196,7 @@ async function openPostgres(options: DatabaseOptions, url: string): Promise<Open
       onPoolerLimitation: options.onPoolerLimitation,
       comments: options.comments,
       onCanceledStatement: options.onCanceledStatement,
+      onRefusedRow: options.onRefusedRow,
     }),
   });
   const db = new Kysely<Tables>({

@@ -24,6 +24,7 @@ import {
 import {
   bufferWriteUntilNextStatement,
   buildRowLockSql,
+  receiveRowsOfLockedRow,
   type RowLockWithReadQuery,
   type RowToLock,
   runInTransaction,
@@ -36,6 +37,8 @@ export interface IdempotencyKeyClaim {
    * independent.
    */
   readonly ownerId: string;
+  /** The merchant to which the owner of the key belongs; null for the platform. */
+  readonly merchantId: string | null;
   /** The idempotency key, in the form in which `parseIdempotencyKey` returns it. */
   readonly key: string;
   /** SHA-256 of the request, by which the service recognizes that a key is used again for a different request. */
@@ -137,14 +140,15 @@ async function runOnce(
   let isCommitting = false;
   const runLocked = async (
     transaction: Transaction,
-    [locked, found, read]: readonly QueryResult<unknown>[],
+    [locked, found, ...results]: readonly QueryResult<unknown>[],
   ): Promise<IdempotentRequestResult> => {
     isCommitting = false;
     const [lock] = getRows(locked) as readonly LockRow[];
     if (lock?.isHeld !== true) throw createFailure("idempotency_in_progress");
     const [row] = getRows(found) as readonly FoundRecord[];
     if (row?.isKept === true) return { recorded: openRecord(row, keyring, claim), isReplay: true };
-    lockAndRead?.receive(transaction, lock.hasRow === true ? getRows(read) : []);
+    if (lockAndRead !== undefined)
+      receiveRowsOfLockedRow(lockAndRead, transaction, { isLocked: lock.hasRow === true, results });
     const recorded = await work(transaction);
     await writeRecord(transaction, keyring, { claim, recorded, hasExpiredRecord: row !== undefined });
     isCommitting = true;
@@ -153,11 +157,14 @@ async function runOnce(
   try {
     // Locking the idempotency key and reading its record need two statements. A single statement would read
     // the record as it was before the key was locked.
-    return await runInTransaction(db, runLocked, [
-      buildLockStatement(claim, lockAndRead?.row),
-      buildFindStatement(claim),
-      ...(lockAndRead === undefined ? [] : [lockAndRead.read]),
-    ]);
+    return await runInTransaction(db, runLocked, {
+      opening: [
+        buildLockStatement(claim, lockAndRead?.row),
+        buildFindStatement(claim),
+        ...(lockAndRead?.reads ?? []),
+      ],
+      merchantId: claim.merchantId ?? lockAndRead?.row.merchantId ?? null,
+    });
   } catch (error) {
     const isUnknown = isCommitting && isDatabaseUnreachableError(error);
     if (!isUnknown && !isRecordedByOther(error)) throw error;

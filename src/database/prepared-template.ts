@@ -114,22 +114,23 @@ interface PaddedInTemplate {
 /**
  * Creates the SQL clause `in (…)` with a parameter for each id, as a part of a prepared template. The clause
  * is padded to a power of two with repetitions of the first id, so that PostgreSQL prepares few statements.
- * An empty or very long list becomes a single array parameter.
+ * An empty or very long list becomes a single array parameter. If a statement has several such clauses, each
+ * needs another `name` for its parameters.
  */
-export function createPaddedInClauseTemplate(ids: readonly string[]): PaddedInTemplate {
+export function createPaddedInClauseTemplate(ids: readonly string[], name = "id"): PaddedInTemplate {
   const [first] = ids;
   if (first === undefined || ids.length > lengthMax)
     return {
       form: "any",
-      write: () => sql`= any(${createNamedSqlTemplateParameter("ids")}::text[])`,
-      values: { ids },
+      write: () => sql`= any(${createNamedSqlTemplateParameter(`${name}s`)}::text[])`,
+      values: { [`${name}s`]: ids },
     };
   const members = padListToPowerOfTwo(ids, first);
-  const names = members.map((_, index) => `id${index}`);
+  const names = members.map((_, index) => `${name}${index}`);
   return {
     form: String(members.length),
-    write: () => sql`in (${sql.join(names.map((name) => createNamedSqlTemplateParameter(name)))})`,
-    values: Object.fromEntries(members.map((id, index) => [`id${index}`, id])),
+    write: () => sql`in (${sql.join(names.map((one) => createNamedSqlTemplateParameter(one)))})`,
+    values: Object.fromEntries(members.map((id, index) => [`${name}${index}`, id])),
   };
 }
 

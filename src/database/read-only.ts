@@ -60,7 +60,7 @@ export function createReportQueryRunner(
   ];
   return async (read) => {
     try {
-      return await semaphore(() => runInTransaction(db, read, opening));
+      return await semaphore(() => runInTransaction(db, read, { opening }));
     } catch (error) {
       if (getSqlState(error) !== queryCanceled && !isQueryTimeoutError(error)) throw error;
       const message =

@@ -16,6 +16,7 @@ import {
   isStalePreparedStatementError,
   isStatementCanceledByServer,
 } from "./database-errors.ts";
+import { isRowOfOtherMerchantError } from "./row-security.ts";
 import {
   createSqlStatementSender,
   getSocketOfPgClient,
@@ -62,6 +63,17 @@ export interface PreparedStatementConnectionPoolOptions extends SqlStatementSend
   readonly limits: SqlStatementTimeouts | undefined;
   /** Called for each statement that this process or the server has canceled because of its time limit. */
   readonly onCanceledStatement?: ((statement: TimedOutSqlStatement) => void) | undefined;
+  /**
+   * Called for each statement that PostgreSQL refused because it wrote a row of another merchant than that of
+   * its transaction.
+   */
+  readonly onRefusedRow?: ((statement: RefusedSqlStatement) => void) | undefined;
+}
+
+export interface RefusedSqlStatement {
+  readonly text: string;
+  /** The message of PostgreSQL, which names the table. */
+  readonly reason: string;
 }
 
 export interface TimedOutSqlStatement {
@@ -134,6 +146,7 @@ export function createPreparedStatementConnectionPool(
         } catch (error) {
           if (state.unanswered !== undefined) throw state.unanswered;
           if (isStatementCanceledByServer(error)) reportCanceled();
+          if (isRowOfOtherMerchantError(error)) options.onRefusedRow?.({ text, reason: error.message });
           if (isLostPreparedStatementError(error)) {
             continueUnnamed();
             if (isAlone) return await send(client, text, values);

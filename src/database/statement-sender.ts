@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto";
 import type { Socket } from "node:net";
 import type pg from "pg";
+import { fillInMerchantId } from "./row-security.ts";
 import { appendRequestIdSqlComment } from "./sql-comment.ts";
 
 export type TransactionPoolerLimitation = "unnamed_statements" | "no_server_timeouts";
@@ -58,7 +59,11 @@ export function createSqlStatementSender({
   return {
     send: (client, text, values) => {
       sendInOneWrite(client);
-      const commented = comments ? appendRequestIdSqlComment(text) : text;
+      const begin = fillInMerchantId(text, values);
+      const sent = begin ?? text;
+      const commented = comments ? appendRequestIdSqlComment(sent) : sent;
+      // pg answers several statements with a list of results. Kysely reads no rows from it, as from BEGIN alone.
+      if (begin !== undefined) return client.query(commented);
       // The server keeps a named statement with its first comment, which would name the wrong request later.
       const name = values.length > 0 && commented === text ? names.of(text) : undefined;
       return client.query({ text: commented, values, ...(name === undefined ? {} : { name }) });

@@ -16,14 +16,13 @@ import type {
   QueryResult,
 } from "kysely";
 import { type BufferedWriteStatement, combineBufferedWritesIntoStatements } from "./combined-writes.ts";
+import { createBeginForMerchantQuery } from "./row-security.ts";
 
 /**
  * Sends several statements without waiting for the answers in between. If several statements fail, throws the
  * error of the first one, because the later ones fail for the same reason.
  */
-export async function sendStatementsPipelined<Result>(
-  steps: readonly (() => Promise<Result>)[],
-): Promise<Result[]> {
+async function sendStatementsPipelined<Result>(steps: readonly (() => Promise<Result>)[]): Promise<Result[]> {
   const sent = await Promise.allSettled(steps.map((step) => step()));
   return sent.map((result) => {
     if (result.status === "rejected") throw result.reason;
@@ -39,6 +38,15 @@ async function sendStatementsInTurn<Result>(steps: readonly (() => Promise<Resul
 
 type Send = typeof sendStatementsPipelined;
 
+/** The function that sends several statements, of each connection whose transactions buffer writes. */
+const senders = new WeakMap<DatabaseConnection, Send>();
+
+/** Sends several statements of a transaction in one round trip; on PGlite, one after the other. */
+export const sendStatementsOnConnection = <Result>(
+  connection: DatabaseConnection,
+  steps: readonly (() => Promise<Result>)[],
+): Promise<Result[]> => (senders.get(connection) ?? sendStatementsInTurn)(steps);
+
 /** The SQL statements that are sent together with the BEGIN of a transaction, and their results. */
 export interface SqlStatementsSentWithBegin {
   /**
@@ -47,6 +55,11 @@ export interface SqlStatementsSentWithBegin {
    */
   readonly opening: readonly CompiledQuery[];
   readonly opened: QueryResult<unknown>[];
+  /**
+   * The merchant whose rows alone the transaction can lock and change; undefined for a transaction that may
+   * change the rows of all merchants.
+   */
+  readonly merchantId: string | undefined;
 }
 
 const pipelinedBegin = new AsyncLocalStorage<SqlStatementsSentWithBegin>();
@@ -118,20 +131,28 @@ function pipelinedDriver(driver: Driver, send: Send): Driver {
   const begin = driver.beginTransaction.bind(driver);
   const commit = driver.commitTransaction.bind(driver);
   const rollback = driver.rollbackTransaction.bind(driver);
-  const buffering = new WeakSet<DatabaseConnection>();
   driver.acquireConnection = async (options) => {
     const connection = await acquire(options);
-    if (!buffering.has(connection)) sendBufferedWritesFirst(connection, send);
-    buffering.add(connection);
+    if (!senders.has(connection)) sendBufferedWritesFirst(connection, send);
+    senders.set(connection, send);
     return connection;
   };
   driver.beginTransaction = async (connection, settings) => {
     bufferedWrites.set(connection, []);
-    const { opening = [], opened = [] } = pipelinedBegin.getStore() ?? {};
-    if (opening.length === 0) return begin(connection, settings);
+    const { opening = [], opened = [], merchantId } = pipelinedBegin.getStore() ?? {};
+    if (opening.length === 0 && merchantId === undefined) return begin(connection, settings);
+    // PGlite accepts only one statement in a text, and its only role is a superuser, for which row level
+    // security has no effect.
+    const beginForMerchant =
+      merchantId === undefined || send === sendStatementsInTurn
+        ? undefined
+        : createBeginForMerchantQuery(merchantId);
     try {
       await send<unknown>([
-        () => begin(connection, settings),
+        () =>
+          beginForMerchant === undefined
+            ? begin(connection, settings)
+            : connection.executeQuery(beginForMerchant),
         ...opening.map((query, index) => async () => {
           opened[index] = await connection.executeQuery(query);
         }),

@@ -11,7 +11,7 @@ import {
   addWriteToTransactionBuffer,
   canStatementBePipelined,
   runFunctionAsIfInTransaction,
-  sendStatementsPipelined,
+  sendStatementsOnConnection,
   runTransactionWithPipelinedBegin,
 } from "./transaction-dialect.ts";
 import { isConcurrencyConflictError } from "./database-errors.ts";
@@ -52,45 +52,91 @@ export function bufferWriteUntilNextStatement(
   });
 }
 
+/** The results of statements, each with the row type of its statement. */
+type ResultsOfStatements<Queries extends readonly CompiledQuery[]> = {
+  readonly [Index in keyof Queries]: Queries[Index] extends CompiledQuery<infer Row>
+    ? QueryResult<Row>
+    : never;
+};
+
 /**
- * Sends several statements at once and returns their results, so that all need one round trip. The columns of
- * the results have the database's names in snake case.
+ * Sends several statements at once and returns their results, so that all need one round trip. On PGlite, the
+ * statements run one after the other. The columns of the results have the database's names in snake case.
  */
-export function runStatementsPipelined(
+export async function runStatementsPipelined<const Queries extends readonly CompiledQuery[]>(
   transaction: Transaction,
-  queries: readonly CompiledQuery[],
-): Promise<readonly QueryResult<unknown>[]> {
-  return transaction
-    .getExecutor()
-    .provideConnection((connection) =>
-      sendStatementsPipelined(queries.map((query) => () => connection.executeQuery(query))),
-    );
+  queries: Queries,
+): Promise<ResultsOfStatements<Queries>> {
+  const results = await transaction.getExecutor().provideConnection((connection) =>
+    sendStatementsOnConnection(
+      connection,
+      queries.map((query) => () => connection.executeQuery(query)),
+    ),
+  );
+  return results as unknown as ResultsOfStatements<Queries>;
 }
 
-/** A row that a transaction locks when it begins. */
+/**
+ * A row that a transaction locks when it begins. A checkout session is locked together with its cart; the
+ * cart is locked first.
+ */
 export interface RowToLock {
-  readonly table: "cart";
+  readonly table: "cart" | "hosted_checkout_session";
   readonly id: string;
   readonly merchantId: string;
 }
 
 /**
- * A row that a transaction locks, and a statement that it runs after it has locked the row. Both are sent
+ * A row that a transaction locks, and the statements that it runs after it has locked the row. All are sent
  * together with BEGIN, so that they need no round trip of their own.
  */
 export interface RowLockWithReadQuery {
   readonly row: RowToLock;
-  readonly read: CompiledQuery;
+  readonly reads: readonly CompiledQuery[];
   /**
-   * Called before the work of the transaction, with the rows that `read` has returned. The list is empty if
-   * the row to lock does not exist.
+   * Called before the work of the transaction if the row was found and locked, with the rows that each of
+   * `reads` has returned.
    */
-  readonly receive: (transaction: Transaction, rows: readonly unknown[]) => void;
+  readonly receive: (transaction: Transaction, rows: readonly (readonly unknown[])[]) => void;
 }
 
 /** Returns the subselect that locks a row and returns its id. `$1` is the id and `$2` the id of the merchant. */
 export const buildRowLockSql = ({ table }: RowToLock, condition = "true"): string =>
-  `select id from ${table} where id = $1 and merchant_id = $2 and ${condition} for no key update`;
+  table === "cart"
+    ? `select id from cart where id = $1 and merchant_id = $2 and ${condition} for no key update`
+    : `select s.id from hosted_checkout_session s
+        cross join lateral (select id from cart where id = s.cart_id and ${condition} for no key update) c
+        cross join lateral (select id from hosted_checkout_session where id = s.id and c.id is not null
+          for no key update) l
+      where s.id = $1 and s.merchant_id = $2`;
+
+/** Passes the results of `reads` to `receive`, if the row was locked. */
+export function receiveRowsOfLockedRow(
+  { receive }: RowLockWithReadQuery,
+  transaction: Transaction,
+  { isLocked, results }: { readonly isLocked: boolean; readonly results: readonly QueryResult<unknown>[] },
+): void {
+  if (isLocked)
+    receive(
+      transaction,
+      results.map(({ rows }) => rows),
+    );
+}
+
+/** Locks and reads a row in one round trip, inside a transaction that has begun without it. */
+export async function lockAndReadRow(
+  transaction: Transaction,
+  lockAndRead: RowLockWithReadQuery,
+): Promise<void> {
+  const [locked, ...results] = await runStatementsPipelined(transaction, [
+    buildRowLockStatement(lockAndRead.row),
+    ...lockAndRead.reads,
+  ]);
+  receiveRowsOfLockedRow(lockAndRead, transaction, { isLocked: locked.rows.length === 1, results });
+}
+
+const buildRowLockStatement = (row: RowToLock): CompiledQuery =>
+  CompiledQuery.raw(buildRowLockSql(row), [row.id, row.merchantId]);
 
 /**
  * Runs the work in a transaction that first locks and reads a row. Lock and read are sent together with
@@ -98,17 +144,19 @@ export const buildRowLockSql = ({ table }: RowToLock, condition = "true"): strin
  */
 export function runInTransactionWithLock<Result>(
   db: Database,
-  { row, read, receive }: RowLockWithReadQuery,
+  lockAndRead: RowLockWithReadQuery,
   work: (transaction: Transaction) => Promise<Result>,
 ): Promise<Result> {
-  const lock = CompiledQuery.raw(buildRowLockSql(row), [row.id, row.merchantId]);
   return runInTransaction(
     db,
-    (transaction, [locked, found]) => {
-      receive(transaction, locked?.rows.length === 1 ? (found?.rows ?? []) : []);
+    (transaction, [locked, ...results]) => {
+      receiveRowsOfLockedRow(lockAndRead, transaction, { isLocked: locked?.rows.length === 1, results });
       return work(transaction);
     },
-    [lock, read],
+    {
+      opening: [buildRowLockStatement(lockAndRead.row), ...lockAndRead.reads],
+      merchantId: lockAndRead.row.merchantId,
+    },
   );
 }
 
@@ -118,19 +166,28 @@ export function runInTransactionWithLock<Result>(
  */
 type Work<Result> = (transaction: Transaction, opened: readonly QueryResult<unknown>[]) => Promise<Result>;
 
+export interface TransactionOptions {
+  /** Statements that are sent together with BEGIN. They may only read and take locks. */
+  readonly opening?: readonly CompiledQuery[];
+  /**
+   * The merchant whose rows alone the transaction can lock and change (row-security.ts). Null or left out for
+   * a transaction that may change the rows of all merchants.
+   */
+  readonly merchantId?: string | null;
+}
+
 /**
  * Runs the work in a transaction. If PostgreSQL aborts the transaction because of concurrent transactions
- * (serialization failure, deadlock), the work runs again, up to three times in total. The `opening`
- * statements are sent together with BEGIN; they may only read and take locks.
+ * (serialization failure, deadlock), the work runs again, up to three times in total.
  */
 export function runInTransaction<Result>(
   db: Database,
   work: Work<Result>,
-  opening: readonly CompiledQuery[] = [],
+  { opening = [], merchantId }: TransactionOptions = {},
 ): Promise<Result> {
   return retryAborted(async () => {
     let callbacks: readonly (() => void)[] = [];
-    const begin = { opening, opened: [] as QueryResult<unknown>[] };
+    const begin = { opening, opened: [] as QueryResult<unknown>[], merchantId: merchantId ?? undefined };
     const result = await runTransactionWithPipelinedBegin(begin, () =>
       db.transaction().execute(async (transaction) => {
         const done = await runFunctionAsIfInTransaction(() => work(transaction, begin.opened));

@@ -44,8 +44,9 @@ export interface InProcessEventMap {
    */
   noticeReceived: [text: string];
   /**
-   * Emitted when a REST request has looked for its answer in the response cache. The arguments are the id of
-   * the operation, and whether the answer was in the cache.
+   * Emitted when a request has looked for its answer in the response cache, or for a kept result of its
+   * query. The arguments are the id of the REST operation ("graphql" for a document of a client), and whether
+   * the answer was in memory.
    */
   responseCacheUsed: [operationId: string, isHit: boolean];
   /**

@@ -8,9 +8,9 @@
  */
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
-import { LRUCache } from "lru-cache";
 import type { Clock } from "#foundation/clock.ts";
 import type { InProcessEventEmitter } from "#foundation/events.ts";
+import type { LimitedMemory } from "#foundation/limited-memory.ts";
 import { type ContentEncoding, contentEncodings } from "#http/content-encoding.ts";
 import type { ResponseCatalogDependency } from "./contract.ts";
 
@@ -110,7 +110,6 @@ export interface ResponseCache {
    */
   readonly beginFill: (key: string) => PendingResponseCacheEntry | undefined;
   readonly validity: ResponseInvalidationConditionsReader;
-  readonly usage: () => { readonly bytes: number; readonly entries: number };
 }
 
 export interface ResponseCacheOptions {
@@ -121,8 +120,8 @@ export interface ResponseCacheOptions {
   readonly isCurrent: () => boolean;
   /** Returns true if all notices (NOTIFY) that were committed before this call have reached this process. */
   readonly confirm: () => Promise<boolean> | boolean;
-  /** Maximum total size of all cached answers in bytes, including their compressed bodies. */
-  readonly bytesMax: number;
+  /** The memory that keeps the answers, with their compressed bodies. */
+  readonly memory: LimitedMemory;
 }
 
 /**
@@ -142,15 +141,14 @@ export function createResponseCache({
   validity,
   isCurrent,
   confirm,
-  bytesMax,
+  memory,
 }: ResponseCacheOptions): ResponseCache {
   const index = createDependencyIndex();
   const fills = new Set<RunningFill>();
-  const entries = new LRUCache<string, CacheEntry>({
-    maxSize: bytesMax,
-    sizeCalculation: estimateEntryBytes,
-    ttl: keptMsMax,
-    dispose: ({ dependencies }, key) => index.remove(key, dependencies),
+  const entries = memory.createSection<CacheEntry>({
+    estimateBytes: estimateEntryBytes,
+    keptMsMax,
+    onRemove: ({ dependencies }, key) => index.remove(key, dependencies),
   });
   const drop = (changed: readonly string[] | "all"): void => {
     if (changed === "all") {
@@ -188,8 +186,8 @@ export function createResponseCache({
         if (fill.isOutdated || dependencies.some((name) => fill.changed.has(name))) return;
         const kept = { ...response, onReuse, encoded: {} };
         entries.set(key, { response: kept, dependencies, validFrom: beganAt, validUntil });
-        // The cache has not stored an answer that is larger than the maximum size of the whole cache. Such an
-        // answer must not be added to the index.
+        // The memory has not stored an answer that is larger than the whole memory. Such an answer must not be
+        // added to the index.
         if (entries.has(key)) index.add(key, dependencies);
       },
       abandon: () => void fills.delete(fill),
@@ -205,7 +203,6 @@ export function createResponseCache({
     },
     beginFill,
     validity,
-    usage: () => ({ bytes: entries.calculatedSize, entries: entries.size }),
   };
 }
 

@@ -28,6 +28,7 @@ import type { OrderActor } from "#commerce/orders/order-states.ts";
 import { createFailure, createFailureWithDetail } from "#foundation/failure.ts";
 import type { GraphqlCostCharger } from "./limits.ts";
 import type { SubscriptionPollers } from "./live/watch.ts";
+import type { KeptGraphqlResults } from "./kept-result-memory.ts";
 import { createGraphqlDataLoaders, type GraphqlDataLoaders } from "./loaders.ts";
 import type { CartOrderAndProductReadCoalescers } from "./shared-aggregate-reads.ts";
 
@@ -133,6 +134,8 @@ export interface GraphqlServices extends DatabaseReadSource {
   readonly keyring: EncryptionKeyring;
   /** The read-only replica; if left out, all reads use the primary database. */
   readonly replica?: ReplicaReadSources | undefined;
+  /** The results of queries that are kept in memory; if left out, each query is executed. */
+  readonly keptResults?: KeptGraphqlResults | undefined;
   /** Counts the texts that buyers search for; if left out, searches are not counted. */
   readonly searchCounts?: SearchQueryCounter;
   /** Runs the SQL statements of reports in read-only transactions. */
@@ -157,10 +160,7 @@ export interface GraphqlServices extends DatabaseReadSource {
   readonly resolvedNames: EndpointHostNameChecker;
   /** The base URL of Stripe's API. */
   readonly stripeApiBase: string;
-  /**
-   * True if the webhook endpoints of merchants in test mode may have a loopback address (an address of the
-   * service's own machine).
-   */
+  /** True if webhook endpoints of merchants in test mode may have a loopback address (of this machine). */
   readonly isLoopbackAllowed: boolean;
 }
 

@@ -32,7 +32,10 @@ declare module "graphql" {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
     /** The options with which the GraphQL field was defined. Pothos sets this extension. */
     readonly pothosOptions?:
-      | { readonly authScopes?: { readonly callers: readonly CallerKind[] } }
+      | {
+          readonly authScopes?: { readonly callers: readonly CallerKind[] };
+          readonly resolve?: ((...parameters: never[]) => unknown) | undefined;
+        }
       | undefined;
     /** The description of the field without its roles, cost and error codes; null if it has none. */
     readonly plainDescription?: string | null | undefined;

@@ -9,6 +9,7 @@ import { isApiKeyOrOauthViewer } from "#access/viewer.ts";
 import type { CartCommandContext } from "#commerce/carts/change-cart.ts";
 import { createCartLockAndPreloadQuery } from "#commerce/carts/open-cart.ts";
 import type { CheckoutSessionCommandContext } from "#commerce/checkout/change-session.ts";
+import { createCheckoutSessionLockAndPreloadQuery } from "#commerce/checkout/open-session.ts";
 import type { MerchantCommandContext } from "#commerce/command-context.ts";
 import type { ExportCommandContext } from "#commerce/exports/export-jobs.ts";
 import type { OrderCommandContext } from "#commerce/orders/change-order.ts";
@@ -160,6 +161,16 @@ export const sessionMutationKind: OptionsSharedByMutationKind<CheckoutSessionCom
   failures: [],
 };
 
+/** Locks and reads the checkout session that a mutation changes, and its cart, when the transaction begins. */
+const openSessionOfMutation: MutationRowLockFinder = (request, merchantId, { sessionId }) =>
+  typeof sessionId === "string" && canAccessCheckoutSession(sessionId, request)
+    ? createCheckoutSessionLockAndPreloadQuery(request.services.db, {
+        sessionId,
+        merchantId,
+        now: request.clock.now(),
+      })
+    : undefined;
+
 const endedSessionFailures: readonly FailureCode[] = [
   "checkout_session_not_found",
   "checkout_session_version_conflict",
@@ -174,6 +185,7 @@ export const existingSessionMutationKind: OptionsSharedByMutationKind<
   "sessionId"
 > = {
   ...sessionMutationKind,
+  opening: openSessionOfMutation,
   callers: checkoutPagesAndFrontends,
   target: { sessionId: "The id of the checkout session, `chs_…`." },
   failures: [...endedSessionFailures, "checkout_session_processing"],

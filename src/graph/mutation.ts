@@ -156,11 +156,10 @@ async function runMutation(
   const prepared = request.prepared ?? (await prepare?.(input, request.services));
   const now = request.clock.now();
   const { merchantId, run: runWith } = context.open(request, merchantArgument);
-  const changed = await inOneTransaction(
-    parts,
-    args,
-    request,
-  )(async (transaction) => {
+  const runInOneTransaction = inOneTransaction(request, merchantId, () =>
+    createOpening(parts)?.(request, args),
+  );
+  const changed = await runInOneTransaction(async (transaction) => {
     const done = await runWith({ transaction, now }, (commandContext) =>
       run(transaction, commandContext, { ...input, ...ids, prepared }),
     );
@@ -181,16 +180,20 @@ type RunInTransaction = <Result>(work: (transaction: Transaction) => Promise<Res
 
 /**
  * Runs a function in the request's open transaction, or in a new one on the primary database. The primary
- * database is needed because analysts read from a replica, which refuses writes.
+ * database is needed because analysts read from a replica, which refuses writes. A new transaction can lock
+ * and change only rows of the mutation's merchant.
  */
 const inOneTransaction =
-  (parts: MutationOptionsWithoutTypeParameters, args: Arguments, request: GraphqlContext): RunInTransaction =>
+  (
+    { db, services }: GraphqlContext,
+    merchantId: string | null,
+    open: () => RowLockWithReadQuery | undefined,
+  ): RunInTransaction =>
   (work) => {
-    const { db, services } = request;
     if (isTransaction(db)) return work(db);
-    const opening = createOpening(parts)?.(request, args);
+    const opening = open();
     return opening === undefined
-      ? runInTransaction(services.db, work)
+      ? runInTransaction(services.db, work, { merchantId })
       : runInTransactionWithLock(services.db, opening, work);
   };
 

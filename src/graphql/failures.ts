@@ -9,6 +9,7 @@ import { type Failure, getRetryAfterSeconds } from "#foundation/failure.ts";
 import type { Log } from "#foundation/log.ts";
 import type { GraphqlContext } from "#graph/context.ts";
 import { getFailuresOfGraphqlResult, PublicGraphqlError } from "#mesh/public-error.ts";
+import { stringifyResult } from "#mesh/result-text.ts";
 import { type YogaServerContext, getRequestViewer } from "./authenticate.ts";
 
 export interface FailureToGraphqlErrorServices {
@@ -54,7 +55,7 @@ export function toGraphqlHttpAnswer(
   services: FailureToGraphqlErrorServices,
 ): GraphqlHttpAnswer {
   if (result.errors === undefined)
-    return { status: 200, headers: answerHeaders, body: JSON.stringify(result) };
+    return { status: 200, headers: answerHeaders, body: stringifyResult(result) };
   const { errors, status } = publicErrors(result, caller, services);
   const retryAfter = errors.map(({ failure }) => headersFor(failure, status));
   return {

@@ -11,6 +11,7 @@
  */
 import { LRUCache } from "lru-cache";
 import type { FastifyReply } from "fastify";
+import { limitGrowingCache } from "#foundation/growing-cache.ts";
 import {
   type RateLimitBucket,
   rateLimitQuotas,
@@ -67,7 +68,7 @@ export function createMemoryRateLimiter(
   scale: RateLimitQuotaFactors,
   now: () => number = Date.now,
 ): RateLimiter {
-  const windows = new LRUCache<string, { count: number; endsAt: number }>({ max: callersMax });
+  const windows = new LRUCache<string, { count: number; endsAt: number }>(limitGrowingCache(callersMax));
   const countIn = (bucket: RateLimitBucket, key: string, points: number): RateLimitUsage | undefined => {
     const quota = getScaledRateLimitQuota(bucket, scale);
     if (quota === undefined) return undefined;

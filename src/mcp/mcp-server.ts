@@ -1,13 +1,21 @@
 /**
- * Creates the MCP server for one request, with its tools, resources and prompts. Servers keep no state
- * between requests, so any process can answer any request.
+ * Answers MCP requests. Each request gets an MCP server of its own, with the tools, resources and prompts.
+ * Servers keep no state between requests, so any process can answer any request.
  */
-import { INVALID_PARAMS, ProtocolError, Server } from "@modelcontextprotocol/server";
+import {
+  createMcpHandler,
+  INVALID_PARAMS,
+  type McpHttpHandler,
+  ProtocolError,
+  Server,
+} from "@modelcontextprotocol/server";
 import type { FastifyInstance } from "fastify";
+import type { RestOperationsAndOpenApiDocument } from "#gateway/api-description.ts";
+import { addPublicUrlToOpenApi } from "#gateway/plugin.ts";
 import { callRestOperationForMcp, type McpRequestWithViewer } from "./call-operation.ts";
 import type { RestOperationWithMcpTool } from "./operation-tools.ts";
 import { listMcpPrompts, renderMcpPrompt } from "./prompts.ts";
-import type { McpResources } from "./resources.ts";
+import { createMcpResources, type McpResourceContentSources, type McpResources } from "./resources.ts";
 
 const instructions =
   "Tools of a commerce platform's API, for one merchant's installation of an app. Every tool is one operation " +
@@ -16,7 +24,7 @@ const instructions =
   "value for each change, and the same value to repeat a call whose answer was lost. The resources explain " +
   "errors, events and common tasks.";
 
-export interface McpServerOptions {
+interface McpServerOptions {
   /** The HTTP server of this process, to which tool calls are sent as REST requests. */
   readonly http: FastifyInstance;
   /** The version of this service, as the MCP server reports it. */
@@ -25,7 +33,40 @@ export interface McpServerOptions {
   readonly resources: McpResources;
 }
 
-export function createMcpServer(
+export interface McpRequestHandlerOptions
+  extends Pick<McpServerOptions, "http" | "tools">, Omit<McpResourceContentSources, "document"> {
+  readonly api: RestOperationsAndOpenApiDocument;
+  /** The caller of each MCP request that is passed to the handler. */
+  readonly callers: WeakMap<Request, McpRequestWithViewer>;
+}
+
+/** Creates the function that answers all MCP requests of this process, each with a server of its own. */
+export function createMcpRequestHandler({
+  http,
+  api,
+  tools,
+  callers,
+  publicUrl,
+  listEventExamples,
+}: McpRequestHandlerOptions): McpHttpHandler {
+  const resources = createMcpResources({
+    publicUrl,
+    document: addPublicUrlToOpenApi(api.document, publicUrl),
+    listEventExamples,
+  });
+  return createMcpHandler(
+    ({ requestInfo }) => {
+      const caller = requestInfo === undefined ? undefined : callers.get(requestInfo);
+      if (caller === undefined) throw new Error("An MCP request has no caller.");
+      return createMcpServer({ http, version: api.version, tools, resources }, caller);
+    },
+    // The server offers no subscriptions to tools, resources and prompts, because these never change while
+    // the process runs.
+    { maxSubscriptions: 0 },
+  );
+}
+
+function createMcpServer(
   { http, version, tools, resources }: McpServerOptions,
   caller: McpRequestWithViewer,
 ): Server {

@@ -3,12 +3,11 @@
  * transport is Streamable HTTP without sessions, for the protocol versions 2026-07-28 and 2025-11-25 and
  * earlier ones. Callers send the same credentials as over REST.
  */
-import { createMcpHandler, type McpHttpHandler } from "@modelcontextprotocol/server";
+import type { McpHttpHandler } from "@modelcontextprotocol/server";
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
 import type { WwwAuthenticateChallengeOptions } from "#access/authorization.ts";
 import { getCredentialIdOfViewer, type ApiKeyOrOauthViewer } from "#access/viewer.ts";
 import { createFailure } from "#foundation/failure.ts";
-import { addPublicUrlToOpenApi } from "#gateway/plugin.ts";
 import type { RestOperationsAndOpenApiDocument } from "#gateway/api-description.ts";
 import type { RestGatewayServices } from "#gateway/rest-call.ts";
 import { authenticateApiKeyOrAccessToken } from "#gateway/steps/authorize.ts";
@@ -17,9 +16,8 @@ import { countRequestAgainstQuota, requireRemainingQuota } from "#http/rate-limi
 import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import { isLoopbackRequest, isLoopbackUrl } from "#pages/shared/loopback.ts";
 import type { McpRequestWithViewer } from "./call-operation.ts";
-import { createMcpServer } from "./mcp-server.ts";
 import { createMcpOperationTools, type RestOperationWithMcpTool } from "./operation-tools.ts";
-import { createMcpResources, type McpResourceContentSources } from "./resources.ts";
+import type { McpResourceContentSources } from "./resources.ts";
 
 /** The options of `mcpPlugin`. */
 export interface McpPluginOptions extends Pick<McpResourceContentSources, "listEventExamples"> {
@@ -36,36 +34,34 @@ export const mcpPlugin: FastifyPluginAsync<McpPluginOptions> = async (
   server,
   { api, services, listEventExamples },
 ) => {
-  const { publicUrl } = services;
   const tools: ToolMap = new Map(createMcpOperationTools(api).map((entry) => [entry.operation.id, entry]));
-  const resources = createMcpResources({
-    publicUrl,
-    document: addPublicUrlToOpenApi(api.document, publicUrl),
-    listEventExamples,
-  });
   const callers = new WeakMap<Request, McpRequestWithViewer>();
-  const handler = createMcpHandler(
-    ({ requestInfo }) => {
-      const caller = requestInfo === undefined ? undefined : callers.get(requestInfo);
-      if (caller === undefined) throw new Error("An MCP request has no caller.");
-      return createMcpServer({ http: server, version: api.version, tools, resources }, caller);
-    },
-    // The server offers no subscriptions to tools, resources and prompts, because these never change while
-    // the process runs.
-    { maxSubscriptions: 0 },
-  );
-  server.addHook("onClose", () => handler.close());
-  mountMcp(server, { services, tools, handler, callers });
+  let opened: Promise<McpHttpHandler> | undefined;
+  // The package of MCP is loaded at the first request, so that a process without such requests needs no memory
+  // for it.
+  const openHandler = (): Promise<McpHttpHandler> =>
+    (opened ??= import("./mcp-server.ts").then(({ createMcpRequestHandler }) =>
+      createMcpRequestHandler({
+        http: server,
+        api,
+        tools,
+        callers,
+        publicUrl: services.publicUrl,
+        listEventExamples,
+      }),
+    ));
+  server.addHook("onClose", async () => (await opened)?.close());
+  mountMcp(server, { services, tools, openHandler, callers });
 };
 
 interface McpRoute {
   readonly services: McpServices;
   readonly tools: ToolMap;
-  readonly handler: McpHttpHandler;
+  readonly openHandler: () => Promise<McpHttpHandler>;
   readonly callers: WeakMap<Request, McpRequestWithViewer>;
 }
 
-function mountMcp(server: FastifyInstance, { services, tools, handler, callers }: McpRoute): void {
+function mountMcp(server: FastifyInstance, { services, tools, openHandler, callers }: McpRoute): void {
   const { publicUrl } = services;
   server.post(mcpPath, async (request, reply) => {
     refuseOtherOrigins(request, publicUrl);
@@ -77,6 +73,7 @@ function mountMcp(server: FastifyInstance, { services, tools, handler, callers }
     });
     callers.set(message, { request, viewer });
     void reply.header("cache-control", "no-store");
+    const handler = await openHandler();
     return reply.send(await handler.fetch(message, { parsedBody: request.body }));
   });
   registerMethodNotAllowedRoute(server, mcpPath, ["POST"]);

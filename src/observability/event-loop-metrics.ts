@@ -1,7 +1,7 @@
 /**
  * The metrics of the event loop's lag, with the names and meanings of prom-client's own metrics. prom-client
  * measures at a fixed interval, which wakes an idle process as often as a busy one. This file measures ten
- * times a second while the process is busy, and once a second while it is idle.
+ * times a second while the process is busy, and every five seconds while it is idle.
  */
 import { createHistogram, eventLoopUtilization } from "node:perf_hooks";
 import { Gauge, type Registry } from "prom-client";
@@ -12,7 +12,7 @@ import { Gauge, type Registry } from "prom-client";
  */
 export const eventLoopSampleMs = 100;
 /** Maximum number of milliseconds between two measurements of an idle process. */
-export const idleEventLoopSampleMs = 1_000;
+export const idleEventLoopSampleMs = 5_000;
 /**
  * The utilization of the event loop (its working time divided by the elapsed time) from which a process
  * counts as busy.

@@ -119,7 +119,7 @@ const getOutcomeLabel = (outcome: WebhookAttemptResult["outcome"]): string =>
 function createResponseCacheMetrics(registry: Registry): (operation: string, isHit: boolean) => void {
   const requests = new Counter({
     name: "commerce_response_cache_requests_total",
-    help: "Requests to operations whose answers are cached: hit if the answer was in the cache, else miss.",
+    help: "Requests to operations whose answers are kept in memory: hit if the answer was in memory, else miss.",
     labelNames: ["operation", "result"],
     registers: [registry],
   });

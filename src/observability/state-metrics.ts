@@ -27,7 +27,7 @@ export interface ServiceStateGaugeReaders {
   readonly replicaLagSeconds: () => number;
   /** Returns true if the read replica is so far behind that reads use the primary database. */
   readonly isReplicaBehind: () => boolean;
-  /** Reads the size of the response cache: its total bytes and its number of answers. */
+  /** Reads the size of the memory for answers, carts, orders and results: total bytes and number of entries. */
   readonly responseCache: () => { readonly bytes: number; readonly entries: number };
 }
 
@@ -91,12 +91,12 @@ export function registerServiceStateMetrics(registry: Registry, read: AllService
   });
   register(registry, {
     name: "commerce_response_cache_bytes",
-    help: "The estimated size of the answers in the response cache.",
+    help: "The estimated size of the answers, carts, orders and results that are kept in memory.",
     read: () => read.responseCache().bytes,
   });
   register(registry, {
     name: "commerce_response_cache_entries",
-    help: "The number of answers in the response cache.",
+    help: "The number of answers, carts, orders and results that are kept in memory.",
     read: () => read.responseCache().entries,
   });
   const retried = new Counter({

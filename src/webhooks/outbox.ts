@@ -4,6 +4,7 @@
  * stored bodies: a snapshot with the whole object, and a thin body with only the object's id.
  */
 import { LRUCache } from "lru-cache";
+import { limitGrowingCache } from "#foundation/growing-cache.ts";
 import { bufferInsertUntilNextStatement, buildInsertSqlQuery } from "#database/prepared-template.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
@@ -160,7 +161,7 @@ async function toEventRows(
 }
 
 const merchantsMax = 10_000;
-const modes = new LRUCache<string, "live" | "test">({ max: merchantsMax });
+const modes = new LRUCache<string, "live" | "test">(limitGrowingCache(merchantsMax));
 
 /** Loads a merchant's mode (live or test). The mode never changes, so a cached value stays valid. */
 async function loadMerchantMode(transaction: Transaction, merchantId: string): Promise<"live" | "test"> {

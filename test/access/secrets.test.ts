@@ -5,8 +5,8 @@ import { withOtherSecret } from "#test/support/keys.ts";
 import { changeEndpoint, createWebhook, makeEndpoint } from "#test/operations/webhook-calls.ts";
 import { useWorld } from "#test/support/use-world.ts";
 
-describe.each(["pglite", "postgres"] as const)("the database on %s", (engine) => {
-  const world = useWorld(engine);
+describe("the database", () => {
+  const world = useWorld();
 
   it("contains no secret in any column, and neither does the log", async () => {
     const { database, demo, logged, get, getWithKey, graphql } = world();

@@ -8,7 +8,7 @@ import { useWorld } from "#test/support/use-world.ts";
 import type { Answer } from "#test/support/world.ts";
 import { exchange, statusesOf } from "./sockets.ts";
 
-const world = useWorld("pglite", { environment: { PORT: "0" } });
+const world = useWorld("postgres", { environment: { PORT: "0" } });
 beforeAll(() => world().app.listen());
 
 interface RawAnswer {

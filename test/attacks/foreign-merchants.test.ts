@@ -10,7 +10,7 @@ import { useStreams } from "#test/graph/live/streams.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import { askAs, scriptHeaders, signInAs } from "#test/web/console/console-calls.ts";
 
-const world = useWorld("pglite", { environment: { PORT: "0" }, role: "gateway" });
+const world = useWorld("postgres", { environment: { PORT: "0" }, role: "gateway" });
 /** The token of the second merchant's admin. */
 let token = "";
 

@@ -7,7 +7,7 @@ import { portOf, request, sendRaw } from "#test/support/raw-http.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import { exchange, lines, statusesOf } from "./sockets.ts";
 
-const world = useWorld("pglite", { environment: { PORT: "0" } });
+const world = useWorld("postgres", { environment: { PORT: "0" } });
 const host = "Host: api.test";
 const evil = "evil.example";
 const onlyOneHost = "The request must have only one Host header.";

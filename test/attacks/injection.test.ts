@@ -17,7 +17,7 @@ import type { Answer } from "#test/support/world.ts";
 import { buyerOf, makePayableSession } from "#test/web/checkout/buyer.ts";
 import { attackedFields, callWithText } from "./text-inputs.ts";
 
-const world = useWorld("pglite", { environment: { CORS_ORIGINS: "https://shop.example" } });
+const world = useWorld("postgres", { environment: { CORS_ORIGINS: "https://shop.example" } });
 let contract: Contract;
 let client: TokenClient;
 

@@ -8,7 +8,7 @@ import { useWorld } from "#test/support/use-world.ts";
 import { type Answer, publicUrl } from "#test/support/world.ts";
 
 const allowedOrigin = "https://shop.example";
-const world = useWorld("pglite", { environment: { CORS_ORIGINS: allowedOrigin, PORT: "0" } });
+const world = useWorld("postgres", { environment: { CORS_ORIGINS: allowedOrigin, PORT: "0" } });
 
 interface RouteCase {
   readonly url: string;

@@ -21,7 +21,7 @@ const inside: Readonly<Record<string, string>> = {
   "teredo.example.com": "2001:0:a00:1::",
 };
 const resolveName: HostNameResolver = async (name) => (inside[name] === undefined ? [] : [inside[name]]);
-const world = useWorld("pglite", { resolveName });
+const world = useWorld("postgres", { resolveName });
 
 const urls = [
   ...Object.keys(inside).map((name) => `https://${name}/`),

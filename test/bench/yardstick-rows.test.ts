@@ -17,7 +17,7 @@ let world: World;
 let pool: Pool;
 let statements: string[];
 beforeAll(async () => {
-  world = await createWorld("postgres");
+  world = await createWorld();
   const { rows } = await sql<{ name: string }>`select current_database() as name`.execute(world.database.db);
   pool = new Pool({ connectionString: databaseUrl(inject("postgresUrl"), rows[0]?.name ?? ""), max: 2 });
   pool.on("connect", (client) => {

@@ -1,7 +1,4 @@
-/**
- * The command line for integrators, packed and installed into an empty folder, against a running service on
- * the embedded database.
- */
+/** The command line for integrators, packed and installed into an empty folder, against a running service. */
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { buildSchema, parse, validate } from "graphql";
@@ -14,7 +11,7 @@ import { recipes } from "#integrator/trigger-recipes.ts";
 import * as steps from "#integrator/trigger-steps.ts";
 import { triggerEvent } from "#integrator/trigger.ts";
 import { eventTypes } from "#webhooks/event-types.ts";
-import { demoPlace } from "#test/support/copies.ts";
+import { demoPlace, toEnvironment } from "#test/support/copies.ts";
 import { runHere, temporaryFolderUntil, useService } from "#test/support/process.ts";
 import {
   type CommandLine,
@@ -29,8 +26,9 @@ import {
 } from "./command-line-calls.ts";
 
 const folder = temporaryFolderUntil(afterAll);
-const { folder: dataDir } = await demoPlace("pglite");
-const service = useService({ DATA_DIR: dataDir, RATE_LIMIT_SCALE: "0" });
+const place = await demoPlace("postgres");
+const environment = { ...toEnvironment(place), DEMO: "1" };
+const service = useService({ ...environment, RATE_LIMIT_SCALE: "0" });
 let line: CommandLine;
 let demo: DemoSecrets;
 
@@ -38,7 +36,7 @@ beforeAll(async () => {
   const installed = join(folder, "installed");
   mkdirSync(installed);
   const program = await installCommandLine(installed);
-  demo = readDemoSecrets(dataDir);
+  demo = readDemoSecrets(place.folder);
   line = {
     program,
     environment: { HOME: folder, XDG_CONFIG_HOME: join(folder, "config"), COMMERCE_URL: service().address },
@@ -206,14 +204,12 @@ describe("trigger", () => {
         "DE",
         "--json",
       ],
-      { DATA_DIR: dataDir },
+      environment,
     );
     const { id } = JSON.parse(created.stdout) as { id: string };
     const token = await runHere(
       ["token", "create", "--role", "admin", "--name", "x", "--merchant", id, "--json"],
-      {
-        DATA_DIR: dataDir,
-      },
+      environment,
     );
     const live = withKey((JSON.parse(token.stdout) as { token: string }).token);
     expect(await runCommerce(live, "trigger", "product.created")).toEqual({
@@ -255,8 +251,8 @@ describe("the other commands", () => {
   });
 
   it("refuse a URL without a scheme", async () => {
-    const environment = { ...line.environment, COMMERCE_URL: "127.0.0.1:4711" };
-    const { code, stderr } = await runCommerce({ ...line, environment }, "whoami");
+    const wrong = { ...line.environment, COMMERCE_URL: "127.0.0.1:4711" };
+    const { code, stderr } = await runCommerce({ ...line, environment: wrong }, "whoami");
     expect([code, stderr]).toEqual([2, expect.stringMatching(/^COMMERCE_URL must be a URL such as http:/)]);
   });
 

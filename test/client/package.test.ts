@@ -72,7 +72,7 @@ describe("the installed package", () => {
   let installed: InstalledClient;
   let port = 0;
   beforeAll(async () => {
-    world = await createWorld("pglite", { environment: { PORT: "0" } });
+    world = await createWorld("postgres", { environment: { PORT: "0" } });
     // The installed programs use the real clock.
     world.clock.at = new Date();
     await world.app.listen();

@@ -24,7 +24,7 @@ async function rowsOf(world: World): Promise<Readonly<Record<string, string>>> {
   return others;
 }
 
-const world = useWorld("pglite", { environment: { PORT: "0" }, role: "gateway" });
+const world = useWorld("postgres", { environment: { PORT: "0" }, role: "gateway" });
 
 describe("a request generated from the document", () => {
   let client: TokenClient;
@@ -52,7 +52,7 @@ describe("a request generated from the document", () => {
     const { demo } = world();
     const sizes = { perOperation: 3, brokenPerOperation: 2 };
     const plan = {
-      engine: "pglite",
+      engine: "postgres",
       send,
       demo,
       seed,
@@ -129,7 +129,7 @@ describe("a request generated from the document", () => {
 });
 
 describe("with rate limits", () => {
-  const limitedWorld = useWorld("pglite", {
+  const limitedWorld = useWorld("postgres", {
     environment: { PORT: "0", RATE_LIMIT_SCALE: "0.05" },
     role: "gateway",
   });

@@ -29,7 +29,7 @@ describeOnBoth("an idempotency record", (open) => {
   let at = now;
   const ask = (ownerId: string, key: string, body: string) =>
     createIdempotentRequestRunner({ db, keyring, clock: { now: () => at } })(
-      { ownerId, key, fingerprint: digest(key) },
+      { ownerId, merchantId: null, key, fingerprint: digest(key) },
       () => Promise.resolve<StoredIdempotentAnswer>({ status: 200, contentType: "text/plain", body }),
     );
   const find = (ownerIds: readonly string[], since?: Date): Promise<IdempotencyRecordKey[]> =>

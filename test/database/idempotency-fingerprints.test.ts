@@ -18,7 +18,7 @@ const second = { id: "k2", key: Buffer.alloc(32, 8) };
 const now = new Date("2026-05-01T10:00:00.000Z");
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
 const answer: StoredIdempotentAnswer = { status: 200, contentType: "text/plain", body: "done" };
-const asked = { ownerId: "tok_1", key: "k-1", fingerprint: digest("a password") };
+const asked = { ownerId: "tok_1", merchantId: null, key: "k-1", fingerprint: digest("a password") };
 
 describeOnBoth("the fingerprint", (open) => {
   let db: Database;

@@ -22,19 +22,27 @@ describeOnBoth("while a request runs under a key", (open) => {
     ];
     const gate = Promise.withResolvers<undefined>();
     const began = Promise.withResolvers<undefined>();
-    const first = here({ ownerId: "ins_1", key: "k-1", fingerprint }, async () => {
+    const first = here({ ownerId: "ins_1", merchantId: null, key: "k-1", fingerprint }, async () => {
       began.resolve(undefined);
       await gate.promise;
       return answerOf("first");
     });
     await began.promise;
     const others = Promise.all([
-      here({ ownerId: "ins_1", key: "k-2", fingerprint }, () => Promise.resolve(answerOf("other key"))),
-      here({ ownerId: "ins_2", key: "k-1", fingerprint }, () => Promise.resolve(answerOf("other owner"))),
-      there({ ownerId: "ins_3", key: "k-1", fingerprint }, () => Promise.resolve(answerOf("elsewhere"))),
+      here({ ownerId: "ins_1", merchantId: null, key: "k-2", fingerprint }, () =>
+        Promise.resolve(answerOf("other key")),
+      ),
+      here({ ownerId: "ins_2", merchantId: null, key: "k-1", fingerprint }, () =>
+        Promise.resolve(answerOf("other owner")),
+      ),
+      there({ ownerId: "ins_3", merchantId: null, key: "k-1", fingerprint }, () =>
+        Promise.resolve(answerOf("elsewhere")),
+      ),
     ]);
     await expect(
-      here({ ownerId: "ins_1", key: "k-1", fingerprint }, () => Promise.resolve(answerOf("twice"))),
+      here({ ownerId: "ins_1", merchantId: null, key: "k-1", fingerprint }, () =>
+        Promise.resolve(answerOf("twice")),
+      ),
     ).rejects.toMatchObject({
       code: "idempotency_in_progress",
     });

@@ -30,7 +30,7 @@ const claimOf = (
   parts: Partial<{ ownerId: string; key: string; asked: string }> = {},
 ): IdempotencyKeyClaim => {
   const { ownerId = "ins_1", key = "k-1", asked = "a" } = parts;
-  return { ownerId, key, fingerprint: digest(asked) };
+  return { ownerId, merchantId: null, key, fingerprint: digest(asked) };
 };
 
 const effect = async (transaction: Transaction, id: string): Promise<void> => {

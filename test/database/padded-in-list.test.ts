@@ -7,7 +7,7 @@ import { expect, it } from "vitest";
 import { buildPaddedInClauseSql, padListToPowerOfTwo } from "#database/prepared-template.ts";
 import { useWorld } from "#test/support/use-world.ts";
 
-const world = useWorld("pglite");
+const world = useWorld();
 const textOf = (ids: readonly string[]): string =>
   sql`${buildPaddedInClauseSql(ids)}`.compile(world().database.db).sql;
 const ids = (length: number): string[] => Array.from({ length }, (_, index) => `id ${index}`);

@@ -60,7 +60,12 @@ describeOnBoth("a transaction", (open) => {
             and pid = pg_backend_pid()`.execute(transaction);
           return [counted?.rows, locked?.rows, rows];
         },
-        [count, CompiledQuery.raw(`select pg_try_advisory_xact_lock($1::bigint) as "isHeld"`, ["7"])],
+        {
+          opening: [
+            count,
+            CompiledQuery.raw(`select pg_try_advisory_xact_lock($1::bigint) as "isHeld"`, ["7"]),
+          ],
+        },
       );
       expect(opened).toEqual([[{ soMany: 1 }], [{ isHeld: true }], [{ held: 1 }]]);
     });
@@ -71,9 +76,9 @@ describeOnBoth("a transaction", (open) => {
       // The statement's first preparation fails because the one before failed, so the next use must prepare
       // it again.
       const fresh = CompiledQuery.raw(`select $1::text as "fresh"`, ["x"]);
-      expect(getSqlState(await thrownBy(runInTransaction(db, work, [broken, fresh, fresh])))).toBe(
-        divisionByZero,
-      );
+      expect(
+        getSqlState(await thrownBy(runInTransaction(db, work, { opening: [broken, fresh, fresh] }))),
+      ).toBe(divisionByZero);
       expect(runs).toBe(0);
       expect((await db.executeQuery(fresh)).rows).toEqual([{ fresh: "x" }]);
       await runInTransaction(db, (transaction) => write(transaction, "a"));

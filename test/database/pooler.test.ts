@@ -8,7 +8,7 @@ import { describe, expect, it } from "vitest";
 import { createServiceApp } from "#app/app.ts";
 import { parseServiceSettings } from "#app/settings.ts";
 import { type OpenedDatabase, openDatabase } from "#database/connect.ts";
-import { runInTransaction } from "#database/transaction.ts";
+import { type DatabaseOrTransaction, runInTransaction } from "#database/transaction.ts";
 import { createLog } from "#foundation/log.ts";
 import { encryptionKeys } from "#test/support/copies.ts";
 import { createDatabase } from "#test/support/create-database.ts";
@@ -49,6 +49,18 @@ describe.skipIf(minor >= 21)("a transaction pooler without named statements", ()
         }),
       );
     expect((await sql`select value from counter`.execute(db)).rows).toEqual([{ value: 200 }]);
+    const merchantIdOf = async (handle: DatabaseOrTransaction): Promise<unknown> =>
+      (await sql`select current_setting('commerce.merchant', true) as id`.execute(handle)).rows[0];
+    const merchantIds = await Promise.all(
+      Array.from({ length: 40 }, (_, index) =>
+        index % 2 === 0
+          ? merchantIdOf(db)
+          : runInTransaction(db, merchantIdOf, { merchantId: `mer_${index}` }),
+      ),
+    );
+    for (const [index, found] of merchantIds.entries())
+      if (index % 2 === 1) expect(found).toEqual({ id: `mer_${index}` });
+      else expect([{ id: null }, { id: "" }]).toContainEqual(found);
     expect(warnings.toSorted()).toEqual(["no_server_timeouts", "unnamed_statements"]);
   });
 

@@ -40,7 +40,7 @@ describe("with DATABASE_READ_URL", () => {
     // An operator may write next, so operators read the primary.
     const operator = await world.graphql(query, { token: "operator" });
     expect(operator.body.data.products.totalCount).toBeGreaterThan(20);
-    await using same = await createWorld("postgres");
+    await using same = await createWorld();
     const without = await same.graphql(query, { token: "analyst" });
     expect(without.body.data.report.totals.attempts).toBeGreaterThan(0);
     expect(without.body.data.products.totalCount).toBeGreaterThan(20);

@@ -7,7 +7,7 @@ import { useWorld } from "#test/support/use-world.ts";
 const now = new Date("2026-11-20T09:30:00.000Z");
 
 describe("the demo's searches", () => {
-  const world = useWorld("pglite");
+  const world = useWorld();
 
   it("cover the last four weeks, have no count below the stored minimum, and are the same each time", () => {
     const rows = createDemoSearchCountRows(now);

@@ -303,7 +303,7 @@ describe("the Compose settings", () => {
     expect(commands).toContain("SECRETS=./secrets-restored docker compose run");
     const docker =
       'docker() { [ "$SECRETS $*" = "./secrets-restored compose run --rm --no-deps worker keys check" ]; }\n';
-    const run = spawnSync("bash", ["-euc", docker + commands], { cwd: folder, encoding: "utf8" });
+    const run = spawnSync("bash", ["--norc", "-euc", docker + commands], { cwd: folder, encoding: "utf8" });
     expect(run).toMatchObject({ status: 0, stderr: "" });
     const environment = environmentWith(services["worker"] as Service, join(folder, "secrets-restored"));
     expect(parseServiceSettings(environment)).toMatchObject({

@@ -69,10 +69,11 @@ describe.runIf(binaries !== undefined)("a dump of PostgreSQL", () => {
     const env = {
       PATH: `${binaries}:${process.env["PATH"]}`,
       DATABASE_URL: urlOf("shop"),
+      OWNER_URL: urlOf("shop"),
       RESTORED_URL: urlOf("restored"),
       BACKUPS: folder,
     };
-    await promisify(execFile)("bash", ["-euc", commandsOf(heading).here], { env, cwd: folder });
+    await promisify(execFile)("bash", ["--norc", "-euc", commandsOf(heading).here], { env, cwd: folder });
   };
   const composedDrill = async (heading: string): Promise<void> => {
     const env = {
@@ -81,7 +82,7 @@ describe.runIf(binaries !== undefined)("a dump of PostgreSQL", () => {
       PGPORT: String(server.port),
       BACKUPS: folder,
     };
-    await promisify(execFile)("bash", ["-euc", docker + commandsOf(heading).composed], { env, cwd: folder });
+    await promisify(execFile)("bash", ["--norc", "-euc", docker + commandsOf(heading).composed], { env, cwd: folder });
   };
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "commerce-gateway-drill-"));

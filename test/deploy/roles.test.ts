@@ -4,7 +4,6 @@
  */
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { Client } from "pg";
 import { describe, expect, inject, it } from "vitest";
 import { createServiceApp, type ServiceApp } from "#app/app.ts";
 import { parseServiceSettings } from "#app/settings.ts";
@@ -14,7 +13,7 @@ import { migrate, readMigrationFiles } from "#database/migrate.ts";
 import { prepareDemoDataAndFile } from "#demo/prepare-demo.ts";
 import { createLog } from "#foundation/log.ts";
 import { encryptionKeys } from "#test/support/copies.ts";
-import { createDatabase } from "#test/support/create-database.ts";
+import { createDatabase, query } from "#test/support/create-database.ts";
 import { databaseUrl } from "#test/support/postgres.ts";
 import { temporaryFolder } from "#test/support/process.ts";
 
@@ -24,16 +23,6 @@ function urlOf(url: string, role: string): string {
   const changed = new URL(url);
   changed.username = role;
   return String(changed);
-}
-
-async function query(url: string, sql: string): Promise<readonly Record<string, unknown>[]> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    return (await client.query<Record<string, unknown>>(sql)).rows;
-  } finally {
-    await client.end();
-  }
 }
 
 async function createEmptyDatabase(): Promise<string> {
@@ -92,7 +81,9 @@ describe("the roles of deploy/postgres/roles.sql", () => {
   });
 
   it("take over a database that was used with one role, and may be run again", async () => {
-    const url = await createDatabase();
+    const url = await createEmptyDatabase();
+    const before = await openDatabase({ url });
+    await migrate(before).finally(() => before.close());
     await query(url, roles);
     await query(url, roles);
     expect(await ownersOf(url)).toEqual([{ owner: "commerce_owner" }]);
@@ -123,7 +114,6 @@ describe("the roles of deploy/postgres/roles.sql", () => {
     ["commerce_metrics", "select * from merchant", "permission denied"],
   ])("do not let %s run: %s", async (role, sql, message) => {
     const url = await createDatabase();
-    await query(url, roles);
     await expect(query(urlOf(url, role), sql)).rejects.toThrow(message);
   });
 });

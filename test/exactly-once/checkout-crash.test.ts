@@ -13,7 +13,7 @@ const startsMsMax = 180_000;
 it(
   "after each kill -9 during payments every buyer who paid has an order, and nobody pays without one",
   async () => {
-    await using service = await startService(await demoPlace("pglite"));
+    await using service = await startService(await demoPlace("postgres"));
     const buying = createCheckoutLoad(service.ask, await openShop(service.ask, service.access));
     expect(await buyAndKill(buying, { services: [service], buyers: 4, kills: 2, submitsPerKill: 6 })).toBe(2);
     // Ends the leases of the killed process, which would last half a minute.

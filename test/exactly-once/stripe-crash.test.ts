@@ -19,8 +19,11 @@ it(
   async () => {
     const account = { id: "acct_crash", name: "Crash test", isLive: false };
     await using stripe = await startFakeStripe({ accounts: { [crashKey]: account }, isLive: false });
-    const place = await demoPlace("pglite");
-    await using service = await startService({ ...place, environment: { STRIPE_API_BASE: stripe.url } });
+    const place = await demoPlace("postgres");
+    await using service = await startService({
+      ...place,
+      environment: { ...place.environment, STRIPE_API_BASE: stripe.url },
+    });
     // Ends the leases of the killed process, which would last half a minute.
     const startLast = async (): Promise<void> => {
       await service.inspect(({ db }) =>

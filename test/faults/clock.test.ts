@@ -38,7 +38,7 @@ describe("a service whose clock is set", () => {
   let world: World;
   let shop: Shop;
   beforeAll(async () => {
-    world = await createWorld("pglite", { environment });
+    world = await createWorld("postgres", { environment });
     shop = await openShop(askOf(world.app), world.demo);
   });
   afterAll(() => world[Symbol.asyncDispose]());

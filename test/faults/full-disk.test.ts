@@ -69,7 +69,7 @@ it.each(["pglite", "postgres"] as const)(
       (await db.selectFrom("stockMovement").select("id").where("note", "=", write.key).execute()).length;
     expect(await moved()).toBe(0);
 
-    await sql`drop trigger full_disk on idempotency_record`.execute(db);
+    await world.database.script((run) => run("drop trigger full_disk on idempotency_record"));
     const done = await ask(write.request);
     expect([parseAnswer(done).status, parseAnswer(done).isReplay, await moved()]).toEqual([200, false, 1]);
   },

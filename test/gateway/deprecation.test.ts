@@ -46,7 +46,7 @@ describe("a deprecated operation", () => {
       (configuration) => configuration.replace("schema/operations/**/*.graphql", "*.graphql"),
       Object.fromEntries(copies),
     );
-    world = await createWorld("pglite", { meshFolder: folder });
+    world = await createWorld("postgres", { meshFolder: folder });
   });
   afterAll(() => world[Symbol.asyncDispose]());
 

@@ -209,7 +209,7 @@ describe.each(["postgres"] as const)("an access token on %s", (engine) => {
 });
 
 describe("the rate limits of an access token", () => {
-  const world = useWorld("pglite", { environment: { RATE_LIMIT_SCALE: "1", TRUST_PROXY: "2" } });
+  const world = useWorld("postgres", { environment: { RATE_LIMIT_SCALE: "1", TRUST_PROXY: "2" } });
   let address = 0;
   beforeEach(() => {
     address += 1;
@@ -273,7 +273,7 @@ describe("the rate limits of an access token", () => {
 });
 
 describe("the graph", () => {
-  const world = useWorld("pglite");
+  const world = useWorld();
 
   it("refuses access tokens: it accepts internal tokens only", async () => {
     const client = await createTokenClient(world());

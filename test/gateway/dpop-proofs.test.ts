@@ -12,7 +12,7 @@ import { createTokenClient, type TokenClient, unsigned } from "#test/support/tok
 import { useWorld } from "#test/support/use-world.ts";
 import { publicUrl } from "#test/support/world.ts";
 
-const world = useWorld("pglite");
+const world = useWorld();
 const describeUrl = "/api/v1/oauth/authorize";
 
 /** The value of the DPoP header: absent, one line, or several lines. */

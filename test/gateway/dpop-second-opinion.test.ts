@@ -17,7 +17,7 @@ import { useWorld } from "#test/support/use-world.ts";
 import { publicUrl } from "#test/support/world.ts";
 import "#test/support/properties.ts";
 
-const world = useWorld("pglite");
+const world = useWorld();
 const url = "/api/v1/open/identity";
 let client: TokenClient;
 beforeAll(async () => {

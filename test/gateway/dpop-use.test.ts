@@ -152,7 +152,7 @@ describe.each(["postgres"] as const)("an access token on %s", (engine) => {
 });
 
 describe("repeated header lines", () => {
-  const world = useWorld("pglite");
+  const world = useWorld();
   let client: TokenClient;
   beforeAll(async () => {
     await world().app.server.listen({ host: "127.0.0.1", port: 0 });
@@ -182,7 +182,7 @@ describe("repeated header lines", () => {
 });
 
 describe("the independent client oauth4webapi", () => {
-  const world = useWorld("pglite");
+  const world = useWorld();
 
   // The library signs with the algorithm name Ed25519 (RFC 9864); the metadata says EdDSA.
   it.each(["ES256", "EdDSA"] as const)("reads and writes with its own %s proofs", async (algorithm) => {

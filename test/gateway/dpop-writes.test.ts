@@ -9,7 +9,7 @@ import { useWorld } from "#test/support/use-world.ts";
 import type { Answer } from "#test/support/world.ts";
 
 /** A twentieth of the quotas: 30 reads and 3 searches a minute, one failed credential in five minutes. */
-const world = useWorld("pglite", { environment: { RATE_LIMIT_SCALE: "0.05", TRUST_PROXY: "1" } });
+const world = useWorld("postgres", { environment: { RATE_LIMIT_SCALE: "0.05", TRUST_PROXY: "1" } });
 const productsUrl = "/api/v1/open/catalog/products";
 const searchUrl = "/api/v1/search?q=tent&locale=en&market=DE&sort=relevance&page=1&pageSize=1";
 

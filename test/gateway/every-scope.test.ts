@@ -15,7 +15,7 @@ import { useWorld } from "#test/support/use-world.ts";
 import { type Answer, publicUrl } from "#test/support/world.ts";
 import { requestOf, validCalls } from "./valid-calls.ts";
 
-const world = useWorld("pglite");
+const world = useWorld();
 
 type Sent = ReturnType<typeof requestOf>;
 

@@ -14,7 +14,7 @@ import type { Answer, World } from "#test/support/world.ts";
 import { makeDelivery } from "#test/webhooks/delivery-rows.ts";
 import { requestOf, validCalls } from "./valid-calls.ts";
 
-const world = useWorld("pglite");
+const world = useWorld();
 let contract: Contract;
 let client: TokenClient;
 /** The foreign ids, by operation and parameter or by parameter only. */

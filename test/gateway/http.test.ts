@@ -6,7 +6,7 @@ import { portOf, request, sendRaw } from "#test/support/raw-http.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import { type Answer, publicUrl } from "#test/support/world.ts";
 
-const world = useWorld("pglite", { environment: { PORT: "0" } });
+const world = useWorld("postgres", { environment: { PORT: "0" } });
 const identity = "/api/v1/open/identity";
 const product = "/api/v1/catalog/merchants/lindenhof/products/fjell-2-trekking-tent";
 const host = "Host: api.test";

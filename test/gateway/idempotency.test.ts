@@ -13,7 +13,7 @@ import { portOf, request, sendRaw } from "#test/support/raw-http.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import { type Answer, createWorld, type World } from "#test/support/world.ts";
 
-const world = useWorld("pglite", { environment: { PORT: "0" } });
+const world = useWorld("postgres", { environment: { PORT: "0" } });
 const address = {
   recipientName: "Anna Beispiel",
   line1: "Musterweg 1",
@@ -400,7 +400,7 @@ describe("the order of the checks", () => {
   });
 
   it("checks the rate limit first, and counts replays and refused keys", async () => {
-    await using limited: World = await createWorld("pglite", { environment: { RATE_LIMIT_SCALE: "0.05" } });
+    await using limited: World = await createWorld("postgres", { environment: { RATE_LIMIT_SCALE: "0.05" } });
     const put = (key: string): Promise<Answer> =>
       limited.send({
         method: "PUT",

@@ -8,7 +8,7 @@ import { unknownKey, withTypo } from "#test/support/keys.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import type { Answer } from "#test/support/world.ts";
 
-const world = useWorld("pglite");
+const world = useWorld();
 const identity = "/api/v1/open/identity";
 const ulid = "01m8a2p4cdk5wgy2ntep81464a";
 

@@ -14,7 +14,7 @@ import { type Contract, readContract, type SchemaReference } from "#test/support
 import { useWorld } from "#test/support/use-world.ts";
 import { type ContractRow, type DescribedRow, describedRows } from "./contract-table.ts";
 
-const world = useWorld("pglite");
+const world = useWorld();
 let contract: Contract;
 beforeAll(async () => {
   contract = await readContract(world());

@@ -38,7 +38,7 @@ describe("an operation with a scope and a body", () => {
   let server: FastifyInstance;
   const executed: Record<string, unknown>[] = [];
   beforeAll(async () => {
-    world = await createWorld("pglite");
+    world = await createWorld();
     const { operations } = buildRestOperationsAndSchemas(schema, [document]);
     server = await createFastifyServer({ publicUrl, log: createLog("silent"), proxies: 0 });
     registerRestOperationRoutes(

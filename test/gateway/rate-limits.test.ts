@@ -9,7 +9,7 @@ import { statementsOf, useWorld } from "#test/support/use-world.ts";
 import type { Answer } from "#test/support/world.ts";
 
 /** The service trusts two proxies, so the caller's address is the second from the right. */
-const world = useWorld("pglite", { environment: { RATE_LIMIT_SCALE: "1", TRUST_PROXY: "2" } });
+const world = useWorld("postgres", { environment: { RATE_LIMIT_SCALE: "1", TRUST_PROXY: "2" } });
 const identity = "/api/v1/open/identity";
 const search = "/api/v1/search";
 const product = "/api/v1/catalog/merchants/lindenhof/products/fjell-2-trekking-tent";
@@ -265,7 +265,7 @@ describe("routes without a rate limit", () => {
 });
 
 describe("disabled rate limits", () => {
-  const unlimited = useWorld("pglite", { environment: { RATE_LIMIT_SCALE: "0" } });
+  const unlimited = useWorld("postgres", { environment: { RATE_LIMIT_SCALE: "0" } });
 
   it("send no headers and count nothing, not even wrong keys", async () => {
     for (let count = 0; count < 25; count += 1)

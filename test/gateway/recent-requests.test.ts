@@ -323,18 +323,18 @@ describe.each(["postgres"] as const)("recent requests on %s", (engine) => {
 });
 
 it("a failed write of the request log drops its rows, logs one warning, and is tried again", async () => {
-  await using world = await createWorld("pglite");
-  const { db } = world.database;
+  await using world = await createWorld();
+  const { db, script } = world.database;
   const warned = () =>
     world.logged.filter(({ msg }) => String(msg).startsWith("The log of API requests cannot be written"))
       .length;
-  await db.schema.alterTable("api_request").renameTo("api_request_gone").execute();
+  await script((run) => run("alter table api_request rename to api_request_gone"));
   for (let time = 0; time < 3; time += 1) {
     expect((await world.getWithKey(identity)).status).toBe(200);
     await world.app.requests.flush();
   }
   expect(warned()).toBe(1);
-  await db.schema.alterTable("api_request_gone").renameTo("api_request").execute();
+  await script((run) => run("alter table api_request_gone rename to api_request"));
   expect((await world.getWithKey(identity)).status).toBe(200);
   await world.app.requests.flush();
   expect(await db.selectFrom("apiRequest").select("operation").execute()).toEqual([
@@ -343,7 +343,7 @@ it("a failed write of the request log drops its rows, logs one warning, and is t
 });
 
 it("the request log is written periodically while the service listens, and when it closes", async () => {
-  await using world = await createWorld("pglite", { environment: { PORT: "0" } });
+  await using world = await createWorld("postgres", { environment: { PORT: "0" } });
   const { db } = world.database;
   const count = async () => (await db.selectFrom("apiRequest").select("id").execute()).length;
   await world.app.listen();

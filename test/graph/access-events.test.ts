@@ -9,7 +9,7 @@ import { brief, createEventReader, type PublishedEvent } from "./event-calls.ts"
 
 const hourMs = 3_600_000;
 
-describe.each(["pglite", "postgres"] as const)("events of access on %s", (engine) => {
+describe("events of access", () => {
   let world: World;
   let listen: () => Promise<PublishedEvent[]>;
   let merchantId: string;
@@ -17,7 +17,7 @@ describe.each(["pglite", "postgres"] as const)("events of access on %s", (engine
   const secrets: string[] = [];
   const bodies: string[] = [];
   beforeAll(async () => {
-    world = await createWorld(engine);
+    world = await createWorld();
     const readEvents = createEventReader(world);
     listen = async () => {
       const events = await readEvents();

@@ -2,14 +2,14 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createWorld, type World } from "#test/support/world.ts";
 
-describe.each(["pglite", "postgres"] as const)("access on %s", (engine) => {
+describe("access", () => {
   let world: World;
   let merchantId: string;
   let installationId: string;
   let key: string;
   let apiKeyId: string;
   beforeAll(async () => {
-    world = await createWorld(engine);
+    world = await createWorld();
   });
   afterAll(() => world[Symbol.asyncDispose]());
 

@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { useWorld } from "#test/support/use-world.ts";
 
-const world = useWorld("pglite");
+const world = useWorld();
 
 const create = `mutation ($input: PublicWebhookCreateRequest!) {
   webhookEndpointCreate(installationId: "ins_1", input: $input) { endpoint { id } } }`;

@@ -6,7 +6,7 @@ import { createWorld, type World } from "#test/support/world.ts";
 
 let world: World;
 beforeAll(async () => {
-  world = await createWorld("pglite");
+  world = await createWorld();
 });
 afterAll(() => world[Symbol.asyncDispose]());
 

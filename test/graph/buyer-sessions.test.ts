@@ -13,7 +13,7 @@ import { createSubjects, type Subject, subjectAt, type Subjects } from "./id-own
 import { callWith, type IdPlace, idPlaces } from "./id-places.ts";
 import { allowedRoles } from "./role-table.ts";
 
-const world = useWorld("pglite", { environment: { RATE_LIMIT_SCALE: "1" } });
+const world = useWorld("postgres", { environment: { RATE_LIMIT_SCALE: "1" } });
 const allowedOrigin = "http://localhost:5173";
 
 interface Call {

@@ -17,8 +17,8 @@ import {
 import { type Contract, readContract } from "#test/support/openapi.ts";
 import { useWorld } from "#test/support/use-world.ts";
 
-describe.each(["pglite", "postgres"] as const)("a cart's address on %s", (engine) => {
-  const world = useWorld(engine);
+describe("a cart's address", () => {
+  const world = useWorld();
   let contract: Contract;
   beforeAll(async () => {
     contract = await readContract(world());

@@ -18,8 +18,8 @@ import {
 } from "#test/operations/cart-calls.ts";
 import { useWorld } from "#test/support/use-world.ts";
 
-describe.each(["pglite", "postgres"] as const)("carts and their buyers on %s", (engine) => {
-  const world = useWorld(engine);
+describe("carts and their buyers", () => {
+  const world = useWorld();
   let annasCart: string;
   let cartWithoutBuyer: string;
   beforeAll(async () => {

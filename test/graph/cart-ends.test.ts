@@ -20,10 +20,10 @@ import { createWorld, type World } from "#test/support/world.ts";
 
 const minuteMs = 60_000;
 
-describe.each(["pglite", "postgres"] as const)("when a promotion, address or cart ends, on %s", (engine) => {
+describe("when a promotion, address or cart ends", () => {
   let world: World;
   beforeAll(async () => {
-    world = await createWorld(engine);
+    world = await createWorld();
   });
   afterAll(() => world[Symbol.asyncDispose]());
 

@@ -9,7 +9,7 @@ import { useWorld } from "#test/support/use-world.ts";
 import type { Answer } from "#test/support/world.ts";
 
 describe("the limit of guessed promotion codes", () => {
-  const world = useWorld("pglite", { environment: { RATE_LIMIT_SCALE: "1" } });
+  const world = useWorld("postgres", { environment: { RATE_LIMIT_SCALE: "1" } });
   const apply = (cartId: string, body: unknown, key: "full" | "checkoutQuote" = "full"): Promise<Answer> =>
     callCart(world(), "applyPublicCartPromotion", { cartId, body, key });
   const cart = async (): Promise<string> => (await makeCart(world(), { lines: { "KIT-KVERN": 1 } })).id;

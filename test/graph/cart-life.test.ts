@@ -19,8 +19,8 @@ import { useWorld } from "#test/support/use-world.ts";
 
 const of = (amountMinor: number): { amountMinor: number } => ({ amountMinor });
 
-describe.each(["pglite", "postgres"] as const)("a cart's life on %s", (engine) => {
-  const world = useWorld(engine);
+describe("a cart's life", () => {
+  const world = useWorld();
   const change = (field: CartMutation, cartId: string, input: Record<string, unknown>) =>
     changeCart(world(), field, { cartId, input });
   /** Returns the event types of a version, each with the names of its previous values. */

@@ -9,13 +9,13 @@ const item = (slug: string, amountMinor: number) => ({
   variants: [{ sku: `IMP-${slug}`, options: [], onHand: 9, prices: [{ marketHandle: "de", amountMinor }] }],
 });
 
-describe.each(["pglite", "postgres"] as const)("a product's life on %s", (engine) => {
+describe("a product's life", () => {
   let world: World;
   let productId: string;
   let variantId: string;
   let marketId: string;
   beforeAll(async () => {
-    world = await createWorld(engine);
+    world = await createWorld();
     const { body } = await world.graphql("{ markets { id handle } }");
     marketId = body.data.markets.find(({ handle }: { handle: string }) => handle === "de").id;
   });

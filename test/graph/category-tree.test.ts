@@ -3,8 +3,8 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { askGraph, type Frontend, type GraphAnswer, withoutTrace } from "#test/operations/cart-calls.ts";
 import { statementsOf, useWorld } from "#test/support/use-world.ts";
 
-describe.each(["pglite", "postgres"] as const)("the category tree on %s", (engine) => {
-  const world = useWorld(engine);
+describe("the category tree", () => {
+  const world = useWorld();
   const names = [{ locale: "en", text: "Name" }];
   const upsert = (input: Readonly<Record<string, unknown>>, frontend: Frontend = { token: "admin" }) =>
     askGraph(

@@ -10,8 +10,8 @@ import { useWorld } from "#test/support/use-world.ts";
 const withEmail = { ...berlin, email: "anna@beispiel.example" };
 const hint = "a•••@b•••.example";
 
-describe.each(["pglite", "postgres"] as const)("the contact e-mail of a checkout on %s", (engine) => {
-  const world = useWorld(engine);
+describe("the contact e-mail of a checkout", () => {
+  const world = useWorld();
   const makeAddressed = async (address: object = withEmail): Promise<string> => {
     const { id: cartId } = await makeCart(world(), { lines: { "KIT-KVERN": 1 } });
     await changeCart(world(), "cartAddressSet", { cartId, input: { address } });

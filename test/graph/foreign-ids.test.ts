@@ -18,7 +18,7 @@ import {
 import { callWith, type IdPlace, idPlaces, isQuery } from "./id-places.ts";
 import { allowedRoles } from "./role-table.ts";
 
-const world = useWorld("pglite");
+const world = useWorld();
 const subjects: Partial<Record<Side, Subjects>> = {};
 const tokens: Partial<Record<Side, string>> = {};
 const other: Readonly<Record<Side, Side>> = { first: "second", second: "first" };

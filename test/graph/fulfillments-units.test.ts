@@ -24,7 +24,7 @@ import {
   untouched,
 } from "./fulfillment-calls.ts";
 
-const world = useWorld("pglite");
+const world = useWorld();
 const create = (order: OrderAggregate, input: object = {}) =>
   send(world(), "fulfillmentCreate", { id: order.id, input: { ...input } });
 const lineId = (order: OrderAggregate, index: number): string => order.lines[index]?.id ?? "";

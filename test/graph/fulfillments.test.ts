@@ -21,7 +21,7 @@ import {
   untouched,
 } from "./fulfillment-calls.ts";
 
-const world = useWorld("pglite");
+const world = useWorld();
 
 type Type = OrderFulfillment["type"];
 

@@ -5,7 +5,7 @@
 import { expect, it } from "vitest";
 import { statementsOf, useWorld } from "#test/support/use-world.ts";
 
-const world = useWorld("pglite");
+const world = useWorld();
 const selection =
   "readiness { status installationId missingScopes checks { code status severity message remedy since " +
   "} nextActionAt evaluatedAt }";

@@ -9,7 +9,7 @@ import { createWorld, type World } from "#test/support/world.ts";
 describe("limits of /graphql", () => {
   let world: World;
   beforeAll(async () => {
-    world = await createWorld("pglite");
+    world = await createWorld();
   });
   afterAll(() => world[Symbol.asyncDispose]());
 
@@ -152,7 +152,7 @@ describe("limits of /graphql", () => {
 describe("regressions of the limits of /graphql", () => {
   let world: World;
   beforeAll(async () => {
-    world = await createWorld("pglite");
+    world = await createWorld();
   });
   afterAll(() => world[Symbol.asyncDispose]());
 

@@ -6,8 +6,8 @@ import { letIn, redeem } from "#test/oauth/token-requests.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import type { Answer } from "#test/support/world.ts";
 
-describe.each(["pglite", "postgres"] as const)("oauthClientCreate on %s", (engine) => {
-  const world = useWorld(engine);
+describe("oauthClientCreate", () => {
+  const world = useWorld();
   const ask = (input: object, { key, token = "operator" }: { key?: string; token?: string } = {}) =>
     world().graphql(
       `mutation ($key: String, $input: OAuthClientCreateInput!) {

@@ -19,7 +19,7 @@ const tries = Array.from({ length: 5 }, (_, index) => index);
 const cancel = { reason: "OTHER" };
 
 describe("a cancellation on PostgreSQL", () => {
-  const world = useWorld("postgres");
+  const world = useWorld();
 
   const ship = (fulfillmentId: string): Promise<GraphAnswer> =>
     askGraph(

@@ -14,7 +14,7 @@ import { insertOrder, readOrder } from "#test/support/orders.ts";
 import { statementsOf, useWorld } from "#test/support/use-world.ts";
 import { orderConflictOf, send, sent, untouched } from "./fulfillment-calls.ts";
 
-const world = useWorld("pglite");
+const world = useWorld();
 
 const ask = (query: string, frontend: Parameters<typeof askGraph>[3] = { token: "admin" }) =>
   askGraph(world(), query, {}, frontend);

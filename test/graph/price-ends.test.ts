@@ -18,8 +18,8 @@ import { createEventReader, type PublishedEvent } from "./event-calls.ts";
 const hourMs = 3_600_000;
 const sku = "KIT-KVERN";
 
-describe.each(["pglite", "postgres"] as const)("a price with an end on %s", (engine) => {
-  const world = useWorld(engine);
+describe("a price with an end", () => {
+  const world = useWorld();
   let variantId: string;
   let marketId: string;
   let productId: string;

@@ -26,7 +26,7 @@ interface Page {
 }
 
 describe("productSearch", () => {
-  const world = useWorld("pglite");
+  const world = useWorld();
 
   const send = async (
     query: string,

@@ -8,7 +8,7 @@ import { useWorld } from "#test/support/use-world.ts";
 import type { Answer } from "#test/support/world.ts";
 
 /** The quotas are 12 and 24 requests, and 1500 and 3000 points. */
-const world = useWorld("pglite", {
+const world = useWorld("postgres", {
   environment: { RATE_LIMIT_SCALE: "1", GRAPHQL_QUOTA_SCALE: "0.002", TRUST_PROXY: "1" },
 });
 beforeEach(() => world().clock.advance(60_000));

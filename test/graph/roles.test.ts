@@ -1,5 +1,6 @@
 /** The roles that may call each root field: every field with every role, and refusals without a token. */
 import { execute, parse } from "graphql";
+import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { toFailure } from "#foundation/failure.ts";
 import { createGraphqlContext } from "#graph/context.ts";
@@ -24,7 +25,7 @@ function requireRefusalText({ field, role, message }: Record<"field" | "role" | 
 describe("roles", () => {
   let world: World;
   beforeAll(async () => {
-    world = await createWorld("pglite");
+    world = await createWorld();
   });
   afterAll(() => world[Symbol.asyncDispose]());
 
@@ -85,7 +86,7 @@ describe("roles", () => {
   });
 });
 
-async function rowCount({ database }: World): Promise<Record<string, unknown>[]> {
+async function rowCount({ database: { db } }: World): Promise<unknown> {
   const counts = [
     "merchant",
     "app",
@@ -126,8 +127,6 @@ async function rowCount({ database }: World): Promise<Record<string, unknown>[]>
   ]
     .map((table) => `(select count(*) from ${table}) as ${table}`)
     .join(", ");
-  return database.script(
-    async (run) =>
-      (await run(`select ${counts}, (select sum(catalog_version) from merchant) as catalog`))[0] ?? [],
-  );
+  const statement = sql.raw(`select ${counts}, (select sum(catalog_version) from merchant) as catalog`);
+  return (await statement.execute(db)).rows[0];
 }

@@ -14,7 +14,7 @@ interface Answer {
 }
 
 describe("a search", () => {
-  const world = useWorld("pglite");
+  const world = useWorld();
 
   const search = async (locale: "en" | "de", q: string): Promise<Answer> => {
     const parameters = new URLSearchParams({ q, locale, market: "DE", sort: "relevance", page: "1" });

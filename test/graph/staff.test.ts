@@ -15,7 +15,7 @@ vi.mock("node:crypto", async (original) =>
   (await import("#test/support/held-argon2.ts")).withHeldArgon2(await original<typeof Crypto>()),
 );
 
-const world = useWorld("pglite");
+const world = useWorld();
 const releases: (() => void)[] = [];
 const releaseAll = (): void => releases.splice(0).forEach((release) => release());
 afterEach(releaseAll);

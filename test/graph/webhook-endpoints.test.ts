@@ -30,8 +30,8 @@ const changes = [
   "webhookSecretRotate",
 ] as const satisfies readonly EndpointMutation[];
 
-describe.each(["pglite", "postgres"] as const)("a webhook endpoint on %s", (engine) => {
-  const world = useWorld(engine);
+describe("a webhook endpoint", () => {
+  const world = useWorld();
   beforeEach(() => clearEndpoints(world()));
 
   const change = (field: EndpointMutation, endpointId: string, input: Record<string, unknown> = {}) =>

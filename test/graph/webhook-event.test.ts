@@ -5,7 +5,7 @@ import { installationOf, makeEndpoint } from "#test/operations/webhook-calls.ts"
 import { useWorld } from "#test/support/use-world.ts";
 import { makeDeliveries, makeEvents } from "#test/webhooks/delivery-rows.ts";
 
-const world = useWorld("pglite");
+const world = useWorld();
 
 it("an installation's event is found with its deliveries; other events are not found", async () => {
   const { id: endpointId } = await makeEndpoint(world());

@@ -32,7 +32,7 @@ function onTransaction(db: Database, happens: () => Promise<unknown>): Database 
 }
 
 describe("erasing while an order is placed", () => {
-  const world = useWorld("postgres");
+  const world = useWorld();
   beforeAll(async () => {
     // A transaction that inserts an order waits here with the cart locked, as long as the test wants.
     await sql`create function wait_there() returns trigger language plpgsql as $$

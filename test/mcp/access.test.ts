@@ -6,7 +6,7 @@ import { createTokenClient } from "#test/support/token-client.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import { connectMcpClient } from "./mcp-client.ts";
 
-const world = useWorld("pglite", { environment: { RATE_LIMIT_SCALE: "0" } });
+const world = useWorld("postgres", { environment: { RATE_LIMIT_SCALE: "0" } });
 let shop: Shop;
 beforeAll(async () => {
   shop = await openShop(world().send, world().demo);

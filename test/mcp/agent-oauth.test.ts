@@ -26,7 +26,7 @@ const documentUrl = "https://agent.example/oauth/client.json";
 /** The answers of the hosts of metadata documents, by URL. */
 const documents = new Map<string, () => Response>();
 const fetched: string[] = [];
-const world = useWorld("pglite", {
+const world = useWorld("postgres", {
   fetchDocument: (url) => {
     fetched.push(url);
     const answer = documents.get(url);

@@ -42,7 +42,7 @@ const folder = mkdtempSync(join(tmpdir(), "conformance-"));
 beforeAll(async () => {
   const port = await findFreePort();
   base = `http://127.0.0.1:${port}`;
-  world = await createWorld("pglite", { environment: { PUBLIC_URL: base } });
+  world = await createWorld("postgres", { environment: { PUBLIC_URL: base } });
   await world.app.server.listen({ port, host: "127.0.0.1" });
 });
 afterAll(async () => {

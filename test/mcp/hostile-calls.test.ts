@@ -12,7 +12,7 @@ import { type OpenApiOperation, readContract } from "#test/support/openapi.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import { connectMcpClient } from "./mcp-client.ts";
 
-const world = useWorld("pglite", { environment: { RATE_LIMIT_SCALE: "0" } });
+const world = useWorld("postgres", { environment: { RATE_LIMIT_SCALE: "0" } });
 
 /** The number of calls; docs/figures.md has the result of HOSTILE_CALLS=10000. */
 const callCount = Number(process.env["HOSTILE_CALLS"] ?? 1000);

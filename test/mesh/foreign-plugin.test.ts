@@ -39,7 +39,7 @@ describe("a foreign plugin in .meshrc.yaml", () => {
   beforeAll(async () => {
     const change = (text: string): string =>
       text.replace("cache:\n", "  - ./foreign.ts: { label: seenByForeignPlugin }\ncache:\n");
-    world = await createWorld("pglite", {
+    world = await createWorld("postgres", {
       meshFolder: fillMeshFolder(folder, change, { "foreign.ts": plugin }),
     });
   });

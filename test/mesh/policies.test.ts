@@ -22,7 +22,7 @@ describe("an operation's document, executed without the gateway", () => {
   let world: World;
   let mesh: OpenedMesh;
   beforeAll(async () => {
-    world = await createWorld("pglite");
+    world = await createWorld();
     mesh = await openGraphqlMesh();
   });
   afterAll(async () => {
@@ -120,7 +120,7 @@ describe("a plugin in the configuration", () => {
   let world: World;
   const folder = temporaryFolderUntil(afterAll);
   beforeAll(async () => {
-    world = await createWorld("pglite", {
+    world = await createWorld("postgres", {
       meshFolder: fillMeshFolder(folder, (text) => text.replace("cache:\n", "  - ./added.ts: {}\ncache:\n"), {
         "added.ts": addedPlugin,
       }),

@@ -26,7 +26,7 @@ describe("a second source", () => {
     erp = await startErp();
     vi.stubEnv("ERP_ADDRESS", erp.address);
     fillMeshFolder(folder, () => configuration, { ...files, "erp.json": JSON.stringify(erpDocument) });
-    world = await createWorld("pglite", { meshFolder: folder, environment: { RATE_LIMIT_SCALE: "1" } });
+    world = await createWorld("postgres", { meshFolder: folder, environment: { RATE_LIMIT_SCALE: "1" } });
   });
   afterAll(async () => {
     vi.unstubAllEnvs();
@@ -124,7 +124,7 @@ describe("a second source", () => {
     const before = erp.requestedSkus.length;
     const cart = await world.getWithKey(`/api/v1/open/storefront/carts/${world.demo.carts.active}`);
     expect([cart.status, cart.body.data.status]).toEqual([200, "active"]);
-    const plain = await createWorld("pglite");
+    const plain = await createWorld();
     try {
       const contractOf = async ({ get }: World): Promise<Record<string, unknown>> =>
         (await get("/openapi.json")).body.paths;

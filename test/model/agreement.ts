@@ -1,6 +1,6 @@
 /**
  * Compares the service to the model after each step: quantities, money, stock, statuses, versions, timeline
- * and events.
+ * and events. Also compares answers that reuse what is kept in memory with answers that do not.
  */
 import { sql } from "kysely";
 import { expect } from "vitest";
@@ -23,6 +23,11 @@ export async function expectAgreement(model: OrderModel, front: Front): Promise<
     await expectTimeline(read, front);
   }
   await expectEvents(front);
+  await front.comparison.expectSameAnswers({
+    cartId: model.cartId,
+    orderId: model.order?.id,
+    isBrief: true,
+  });
 }
 
 async function expectStock({ stock }: OrderModel, { world }: Front): Promise<void> {

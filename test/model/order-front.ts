@@ -7,6 +7,7 @@ import type { OrderAggregate } from "#commerce/orders/order-aggregate.ts";
 import { findOrders } from "#commerce/orders/find-orders.ts";
 import { askGraph, type GraphAnswer } from "#test/operations/cart-calls.ts";
 import { readTableStates } from "#test/support/all-rows.ts";
+import type { ReuseComparison } from "#test/support/reuse-comparison.ts";
 import type { World } from "#test/support/world.ts";
 
 export interface Call {
@@ -20,6 +21,8 @@ export interface Call {
 
 export interface Front {
   readonly world: World;
+  /** Compares the answers about the model's cart and order with those of a service that keeps nothing. */
+  readonly comparison: ReuseComparison;
   /** Input types by mutation. */
   readonly inputs: ReadonlyMap<string, string>;
   /** Ids of the events that were compared, and of earlier ones. */
@@ -41,7 +44,7 @@ interface Introspected {
   }[];
 }
 
-export async function openFront(world: World): Promise<Front> {
+export async function openFront(world: World, comparison: ReuseComparison): Promise<Front> {
   const query = `{ __type(name: "Mutation") { fields { name args { name type { ofType { name } } } } } }`;
   const { fields } = (await askGraph(world, query, {}, { token: "admin" })).data as Introspected;
   const inputs = fields.map(
@@ -51,6 +54,7 @@ export async function openFront(world: World): Promise<Front> {
   const events = await world.database.db.selectFrom("event").select("id").execute();
   return {
     world,
+    comparison,
     inputs: new Map(inputs),
     seen: new Set(events.map(({ id }) => id)),
     lookedAt: world.clock.now(),

@@ -1,12 +1,13 @@
 /**
  * Random orders through their whole life by GraphQL, each step compared to a small model of an order.
- * MODEL_RUNS sets the number of orders, PROPERTY_SEED tries others, MODEL_ENGINE=postgres uses PostgreSQL.
+ * MODEL_RUNS sets the number of orders, PROPERTY_SEED tries others, MODEL_ENGINE=pglite uses PGlite.
  */
 import { sql } from "kysely";
 import fc from "fast-check";
-import { beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { berlin, changeCart, makeCart, makeCode, variantOf } from "#test/operations/cart-calls.ts";
 import { propertySeed } from "#test/support/properties.ts";
+import { openReuseComparison, type ReuseComparison } from "#test/support/reuse-comparison.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import { expectAgreement } from "./agreement.ts";
 import { startAddress } from "./address-model.ts";
@@ -38,9 +39,15 @@ import {
 import { moveReturn, requestReturn } from "./return-steps.ts";
 import { type Dice, type Planner, Step, stepOf } from "./step.ts";
 
-const world = useWorld(process.env["MODEL_ENGINE"] === "postgres" ? "postgres" : "pglite");
+const engine = process.env["MODEL_ENGINE"] === "pglite" ? "pglite" : "postgres";
+const world = useWorld(engine);
+let comparison: ReuseComparison;
 
-beforeAll(async () => void (await makeCode(world(), code, { kind: "PERCENTAGE", basisPoints: 780 })));
+beforeAll(async () => {
+  await makeCode(world(), code, { kind: "PERCENTAGE", basisPoints: 780 });
+  comparison = await openReuseComparison(world(), engine);
+});
+afterAll(() => comparison.close());
 
 const runs = Number(process.env["MODEL_RUNS"] ?? 21);
 /** The number of drawn commands per order; most cannot be applied. */
@@ -130,7 +137,7 @@ const skus = ["KIT-KVERN", "KIT-EMALJE-WHITE", "KIT-EMALJE-MOSS"];
 const code = "ODD-CENTS";
 
 it(`${runs} random orders agree with the model at every step`, { timeout: runsMsMax }, async () => {
-  const front = await openFront(world());
+  const front = await openFront(world(), comparison);
   const commands = Object.entries(steps).flatMap(([name, { plan, weight }]) =>
     Array.from({ length: weight }, () => stepOf(name, plan)),
   );
@@ -157,7 +164,7 @@ it(`${runs} random orders agree with the model at every step`, { timeout: runsMs
 });
 
 it("an expired address is given again before anything is paid", async () => {
-  const front = await openFront(world());
+  const front = await openFront(world(), comparison);
   const model = await begin(front, { quantities: [1], hasCode: false });
   const again = ["submit", "giveAddress", "submit", "chooseDelivery", "submit", "drive"];
   for (const name of [...beginnings.late, ...again]) await usualStep(name).run(model, front);
@@ -165,7 +172,7 @@ it("an expired address is given again before anything is paid", async () => {
 });
 
 it("a return promised one cent more than its unit's worth leaves one cent less for the last", async () => {
-  const front = await openFront(world());
+  const front = await openFront(world(), comparison);
   const model = await begin(front, { quantities: [1, 4], hasCode: true });
   for (const name of beginnings.delivered) await usualStep(name).run(model, front);
   const ofSecond = { pick: 8, amount: 0 };

@@ -11,7 +11,7 @@ import { createBrowser } from "./people.ts";
 import { askAuthorization, askToken, letIn, redeem, refresh } from "./token-requests.ts";
 
 describe("on a socket", () => {
-  const world = useWorld("pglite", { environment: { TRUST_PROXY: "1" } });
+  const world = useWorld("postgres", { environment: { TRUST_PROXY: "1" } });
 
   /**
    * A proxy that terminates TLS: forwards without TLS under another host name, and passes the client's forged
@@ -56,7 +56,7 @@ describe("on a socket", () => {
 });
 
 describe("below a path", () => {
-  const world = useWorld("pglite", { environment: { PUBLIC_URL: "https://shop.example/commerce" } });
+  const world = useWorld("postgres", { environment: { PUBLIC_URL: "https://shop.example/commerce" } });
 
   it("uses addresses, cookies and proofs with that path", async () => {
     const app = await letIn(world());
@@ -98,7 +98,7 @@ describe("with rotated signing keys", () => {
 });
 
 describe("without its database", () => {
-  const world = useWorld("pglite");
+  const world = useWorld();
 
   it.each([
     ["from the start", false],
@@ -106,7 +106,7 @@ describe("without its database", () => {
   ])(
     "reports the outage to apps as an OAuth error and to people on a page, without details: %s",
     async (_when, wasThere) => {
-      await using away = await createWorld("postgres");
+      await using away = await createWorld();
       const app = await letIn(world());
       const { key, fields } = wasThere ? await letIn(away) : app;
       const begun = wasThere

@@ -8,7 +8,7 @@ import { askAuthorization, letIn, redeem, refresh } from "./token-requests.ts";
 const form = { "content-type": "application/x-www-form-urlencoded" };
 
 describe("requests of an address", () => {
-  const world = useWorld("pglite", { environment: { RATE_LIMIT_SCALE: "0.01", TRUST_PROXY: "1" } });
+  const world = useWorld("postgres", { environment: { RATE_LIMIT_SCALE: "0.01", TRUST_PROXY: "1" } });
   const kept = async (): Promise<number> => {
     const rows = await world()
       .database.db.selectFrom("oauthItem")
@@ -91,7 +91,7 @@ describe("requests of an address", () => {
 });
 
 describe("requests with a refresh token", () => {
-  const world = useWorld("pglite", { environment: { RATE_LIMIT_SCALE: "0.05", TRUST_PROXY: "1" } });
+  const world = useWorld("postgres", { environment: { RATE_LIMIT_SCALE: "0.05", TRUST_PROXY: "1" } });
 
   it("are counted per grant, and a refused one does not use up its token", async () => {
     const app = await letIn(world(), { from: "203.0.113.5" });

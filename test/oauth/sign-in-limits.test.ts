@@ -15,7 +15,7 @@ vi.mock("node:crypto", async (original) =>
   (await import("#test/support/held-argon2.ts")).withHeldArgon2(await original<typeof Crypto>()),
 );
 
-const world = useWorld("pglite", { environment: { RATE_LIMIT_SCALE: "1", TRUST_PROXY: "1" } });
+const world = useWorld("postgres", { environment: { RATE_LIMIT_SCALE: "1", TRUST_PROXY: "1" } });
 const releases: (() => void)[] = [];
 afterEach(() => releases.splice(0).forEach((release) => release()));
 

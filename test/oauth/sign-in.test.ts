@@ -21,7 +21,7 @@ import {
 } from "./people.ts";
 import { askAuthorization } from "./token-requests.ts";
 
-const world = useWorld("pglite", { environment: { RATE_LIMIT_SCALE: "1", TRUST_PROXY: "1" } });
+const world = useWorld("postgres", { environment: { RATE_LIMIT_SCALE: "1", TRUST_PROXY: "1" } });
 
 const open = async (client?: Awaited<ReturnType<typeof createClient>>) => {
   const browser = createBrowser(world());

@@ -219,7 +219,7 @@ describe.each(["pglite", "postgres"] as const)("getApiKeyIdentity on %s", (engin
 });
 
 describe("while access is suspended", () => {
-  const world = useWorld("pglite");
+  const world = useWorld();
   const listUrl = "/api/v1/open/catalog/products";
 
   it.each([

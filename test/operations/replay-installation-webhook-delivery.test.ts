@@ -34,7 +34,7 @@ const replayAnswer = z.strictObject({
 });
 
 describe("replays", () => {
-  const world = useWorld("pglite", { environment: { RATE_LIMIT_SCALE: "0.05" } });
+  const world = useWorld("postgres", { environment: { RATE_LIMIT_SCALE: "0.05" } });
 
   it("are rate-limited per installation, in a separate bucket", async () => {
     const { id: endpointId } = await makeEndpoint(world());

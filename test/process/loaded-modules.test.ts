@@ -7,11 +7,19 @@ import { runCommand, temporaryFolder } from "#test/support/process.ts";
 
 const hook = new URL("../support/note-modules.ts", import.meta.url).href;
 
-/**
- * Returns the loaded modules: packages by name, the service's own by path. When the process fails because its
- * port is taken, everything has been loaded.
- */
-async function modulesOf(environment: Readonly<Record<string, string>>): Promise<Set<string>> {
+interface LoadedModules {
+  /** The loaded packages by name, and the service's own modules by path. */
+  readonly names: ReadonlySet<string>;
+  /** The number of loaded modules. */
+  readonly count: number;
+  /** The packages that are loaded from several folders, because different versions are installed. */
+  readonly inSeveralVersions: readonly string[];
+}
+
+const packagePath = /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/;
+
+/** Starts the service. When the process fails because its port is taken, everything has been loaded. */
+async function modulesOf(environment: Readonly<Record<string, string>>): Promise<LoadedModules> {
   const folder = temporaryFolder();
   const file = join(folder, "modules");
   const { port } = new URL(inject("postgresUrl"));
@@ -23,31 +31,42 @@ async function modulesOf(environment: Readonly<Record<string, string>>): Promise
     NOTED_MODULES: file,
   });
   expect(ended.stderr).toMatch(/^PORT is used by another process/);
-  const urls = readFileSync(file, "utf8").trim().split("\n");
-  return new Set(
-    urls.map(
-      (url) => /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1] ?? /\/src\/(.*)/.exec(url)?.[1] ?? url,
-    ),
+  const urls = new Set(readFileSync(file, "utf8").trim().split("\n"));
+  const nameOf = (url: string): string => packagePath.exec(url)?.[1] ?? /\/src\/(.*)/.exec(url)?.[1] ?? url;
+  const folders = new Set(
+    [...urls].map((url) => packagePath.exec(url)?.[0]).filter((path) => path !== undefined),
   );
+  const copies = Map.groupBy(folders, nameOf);
+  return {
+    names: new Set([...urls].map(nameOf)),
+    count: urls.size,
+    inSeveralVersions: [...copies]
+      .filter(([, paths]) => paths.length > 1)
+      .map(([name]) => name)
+      .toSorted(),
+  };
 }
 
-it("on PostgreSQL without the demo: not PGlite, the demo, Redis, webhooks, sign-in or GraphiQL", async () => {
-  const modules = await modulesOf({
+it("on PostgreSQL: no module of PGlite, the demo, Redis, webhooks, sign-in, GraphiQL, MCP or docs", async () => {
+  const { names, count, inSeveralVersions } = await modulesOf({
     DATABASE_URL: await createDatabase(),
     ENCRYPTION_KEYS: `k1:${Buffer.alloc(32, 7).toString("base64")}`,
     DEMO: "0",
   });
-  expect(modules).toContain("graphql-jit");
-  expect(modules).toContain("gateway/operations.ts");
+  expect(names).toContain("graphql-jit");
+  expect(names).toContain("gateway/operations.ts");
   for (const name of [
     "@electric-sql/pglite",
     "@graphql-codegen/core",
     "@graphql-mesh/cli",
     "@graphql-mesh/openapi",
     "@graphql-yoga/render-graphiql",
+    "@modelcontextprotocol/server",
     "cli-progress",
     "cosmiconfig",
+    "highlight.js",
     "ioredis",
+    "marked",
     "oidc-provider",
     "pino-pretty",
     "rate-limiter-flexible",
@@ -57,12 +76,25 @@ it("on PostgreSQL without the demo: not PGlite, the demo, Redis, webhooks, sign-
     "demo/prepare-demo.ts",
     "http/redis-limiter.ts",
     "observability/tracing.ts",
+    "pages/docs/docs-site.ts",
   ])
-    expect(modules).not.toContain(name);
+    expect(names).not.toContain(name);
   // The OpenTelemetry API without an SDK, which the metrics library requires.
-  expect([...modules].filter((name) => name.startsWith("@opentelemetry/"))).toEqual(["@opentelemetry/api"]);
+  expect([...names].filter((name) => name.startsWith("@opentelemetry/"))).toEqual(["@opentelemetry/api"]);
+  expect(count).toBeLessThan(2_600);
+  // Each further version of a package costs memory and time at every start. `overrides` in package.json can
+  // make packages share one version.
+  expect(inSeveralVersions).toEqual([
+    "@graphql-tools/executor",
+    "@whatwg-node/disposablestack",
+    "@whatwg-node/fetch",
+    "@whatwg-node/node-fetch",
+    "@whatwg-node/promise-helpers",
+    "fast-uri",
+    "lru-cache",
+  ]);
 });
 
 it("on the embedded database: PGlite too", async () => {
-  expect(await modulesOf({ DEMO: "0" })).toContain("@electric-sql/pglite");
+  expect((await modulesOf({ DEMO: "0" })).names).toContain("@electric-sql/pglite");
 });

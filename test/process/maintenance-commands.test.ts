@@ -4,8 +4,6 @@
  */
 import { spawn } from "node:child_process";
 import { text } from "node:stream/consumers";
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { expect, it, vi } from "vitest";
 import {
   appendAuditEntries,
@@ -15,10 +13,15 @@ import {
 } from "#access/audit.ts";
 import { authenticateStaffByPassword } from "#access/people/staff-sign-in.ts";
 import { type Database, openDatabase } from "#database/connect.ts";
-import { migrate } from "#database/migrate.ts";
 import { runInTransaction } from "#database/transaction.ts";
 import { readDemoJsonFile } from "#demo/demo-file.ts";
-import { demoPlace, migratedFolder } from "#test/support/copies.ts";
+import {
+  type DemoPlace,
+  demoPlace,
+  encryptionKeys,
+  migratedPlace,
+  toEnvironment,
+} from "#test/support/copies.ts";
 import { runCommand, runHere as runCommandHere, temporaryFolder } from "#test/support/process.ts";
 
 type Run = (...args: string[]) => Promise<Record<string, unknown>>;
@@ -27,17 +30,18 @@ type Run = (...args: string[]) => Promise<Record<string, unknown>>;
 vi.setConfig({ testTimeout: 180_000 });
 
 interface Commands {
-  readonly folder: string;
-  readonly environment: { readonly DATA_DIR: string };
+  readonly place: DemoPlace;
+  /** The settings of both. A test may change them. */
+  readonly environment: Record<string, string>;
   /** Runs a command in another process; used at least once per command. */
   readonly run: Run;
   /** Runs a command in this process, without the cost of a start. */
   readonly runHere: Run;
 }
 
-async function commands(place: Promise<string> = migratedFolder()): Promise<Commands> {
-  const folder = await place;
-  const environment = { DATA_DIR: folder };
+async function commands(opening: Promise<DemoPlace> = migratedPlace()): Promise<Commands> {
+  const place = await opening;
+  const environment = toEnvironment(place);
   const shown =
     (start: typeof runCommand): Run =>
     async (...args) => {
@@ -45,23 +49,23 @@ async function commands(place: Promise<string> = migratedFolder()): Promise<Comm
       expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
       return JSON.parse(stdout) as Record<string, unknown>;
     };
-  return { folder, environment, run: shown(runCommand), runHere: shown(runCommandHere) };
+  return { place, environment, run: shown(runCommand), runHere: shown(runCommandHere) };
 }
 
-const demoFolder = async (): Promise<string> => (await demoPlace("pglite")).folder;
-
-async function inDatabase<Result>(folder: string, work: (db: Database) => Promise<Result>): Promise<Result> {
-  const database = await openDatabase({ folder });
+async function inDatabase<Result>(
+  { folder, databaseUrl }: DemoPlace,
+  work: (db: Database) => Promise<Result>,
+): Promise<Result> {
+  const database = await openDatabase(databaseUrl === undefined ? { folder } : { url: databaseUrl });
   try {
-    await migrate(database);
     return await work(database.db);
   } finally {
     await database.close();
   }
 }
 
-const entriesIn = (folder: string): Promise<AuditEntryRow[]> =>
-  inDatabase(folder, (db) => buildAuditEntrySqlQuery(db, { merchantId: null }).orderBy("id").execute());
+const entriesIn = (place: DemoPlace): Promise<AuditEntryRow[]> =>
+  inDatabase(place, (db) => buildAuditEntrySqlQuery(db, { merchantId: null }).orderBy("id").execute());
 const brief = ({ action, actor, merchantId, targetType, targetId }: AuditEntryRow): unknown[] => [
   action,
   actor,
@@ -71,7 +75,7 @@ const brief = ({ action, actor, merchantId, targetType, targetId }: AuditEntryRo
 ];
 
 it("the command line creates and disables staff members, prints a password once, and audits it", async () => {
-  const { folder, environment, run, runHere } = await commands();
+  const { place, environment, run, runHere } = await commands();
   const shop = ["--slug", "shop", "--name", "Shop", "--locale", "en", "--market", "DE"];
   const merchantId = String((await runHere("merchant", "create", ...shop))["id"]);
   const merchant = ["--merchant", merchantId];
@@ -98,7 +102,7 @@ it("the command line creates and disables staff members, prints a password once,
   ]);
   expect(JSON.stringify(people)).not.toContain("argon2");
 
-  await inDatabase(folder, async (db) => {
+  await inDatabase(place, async (db) => {
     expect(
       await authenticateStaffByPassword(db, "ana@shop.example", String(person["password"])),
     ).toBeUndefined();
@@ -106,7 +110,7 @@ it("the command line creates and disables staff members, prints a password once,
       name: "B",
     });
   });
-  const entries = await entriesIn(folder);
+  const entries = await entriesIn(place);
   expect(entries.map(brief)).toEqual([
     ["merchantCreate", "command", merchantId, "merchant", merchantId],
     ["staffCreate", "command", merchantId, "staff", person["id"]],
@@ -118,7 +122,7 @@ it("the command line creates and disables staff members, prints a password once,
 });
 
 it("the command line changes an account's password, enables the account again, and audits it", async () => {
-  const { folder, environment, run, runHere } = await commands();
+  const { place, environment, run, runHere } = await commands();
   const shop = ["--slug", "shop", "--name", "Shop", "--locale", "en", "--market", "DE"];
   const merchantId = String((await runHere("merchant", "create", ...shop))["id"]);
   const { id } = await runHere(
@@ -140,7 +144,7 @@ it("the command line changes an account's password, enables the account again, a
   expect(await run("staff", "enable", staffId)).toEqual({ id, disabled: false });
   const unknown = await runCommandHere(["staff", "password", "stf_none"], environment);
   expect(unknown).toEqual({ code: 1, stdout: "", stderr: "There is no staff account with this id.\n" });
-  await inDatabase(folder, async (db) => {
+  await inDatabase(place, async (db) => {
     expect(await authenticateStaffByPassword(db, "ana@shop.example", "typed in by hand")).toBeUndefined();
     expect(await authenticateStaffByPassword(db, "ana@shop.example", String(made["password"]))).toMatchObject(
       {
@@ -149,7 +153,7 @@ it("the command line changes an account's password, enables the account again, a
       },
     );
   });
-  const entries = await entriesIn(folder);
+  const entries = await entriesIn(place);
   expect(entries.slice(1).map(brief)).toEqual(
     ["staffCreate", "staffPasswordSet", "staffDisable", "staffPasswordSet", "staffEnable"].map((action) => [
       action,
@@ -163,7 +167,7 @@ it("the command line changes an account's password, enables the account again, a
 });
 
 it("disables, enables and lists OAuth clients, and audits it", async () => {
-  const { folder, run, runHere } = await commands();
+  const { place, run, runHere } = await commands();
   const app = String((await runHere("app", "create", "--name", "App"))["id"]);
   const uri = "https://app.example/callback";
   const id = String((await run("oauth-client", "create", "--app", app, "--redirect-uri", uri))["id"]);
@@ -178,7 +182,7 @@ it("disables, enables and lists OAuth clients, and audits it", async () => {
   };
   expect(await run("oauth-client", "list", "--app", app)).toMatchObject([listed]);
   expect(await run("oauth-client", "enable", id)).toEqual({ id, disabled: false });
-  expect((await entriesIn(folder)).map(brief)).toEqual([
+  expect((await entriesIn(place)).map(brief)).toEqual([
     ["appCreate", "command", null, "app", app],
     ...["oauthClientCreate", "oauthClientDisable", "oauthClientEnable"].map((action) => [
       action,
@@ -191,7 +195,7 @@ it("disables, enables and lists OAuth clients, and audits it", async () => {
 });
 
 it("the command line creates OAuth clients, rotates signing keys, and audits it", async () => {
-  const { folder, environment, run, runHere } = await commands();
+  const { place, environment, run, runHere } = await commands();
   const app = await runHere("app", "create", "--name", "App");
   const uris = ["--redirect-uri", "http://127.0.0.1:5000/callback", "https://app.example/callback"];
   const client = await runHere("oauth-client", "create", "--app", String(app["id"]), ...uris);
@@ -200,10 +204,10 @@ it("the command line creates OAuth clients, rotates signing keys, and audits it"
   const { code, stderr } = await runCommand(["grant", "revoke", "grt_none"], environment);
   expect({ code, stderr }).toEqual({ code: 1, stderr: "There is no grant with this id.\n" });
   expect(await run("grant", "list")).toEqual([]);
-  const made = await inDatabase(folder, (db) => db.selectFrom("oauthSigningKey").select("id").execute());
+  const made = await inDatabase(place, (db) => db.selectFrom("oauthSigningKey").select("id").execute());
   expect(made).toHaveLength(2);
   expect(made).toContainEqual({ id: key["id"] });
-  expect((await entriesIn(folder)).map(brief)).toEqual([
+  expect((await entriesIn(place)).map(brief)).toEqual([
     ["appCreate", "command", null, "app", app["id"]],
     ["oauthClientCreate", "command", null, "oauth_client", client["id"]],
     ["signingKeyRotate", "command", null, "signing_key", key["id"]],
@@ -211,9 +215,9 @@ it("the command line creates OAuth clients, rotates signing keys, and audits it"
 });
 
 it("the command line exports the audit log page by page, as CSV or one JSON object per line", async () => {
-  const { folder, environment } = await commands();
+  const { place, environment } = await commands();
   const first = Date.parse("2026-03-01T12:00:00.000Z");
-  await inDatabase(folder, (db) =>
+  await inDatabase(place, (db) =>
     runInTransaction(db, async (transaction) => {
       const entry = {
         ...commandLineActor,
@@ -267,10 +271,9 @@ async function typed(
 }
 
 it("the command line rewraps all with the first encryption key, and names unreadable values", async () => {
-  const { folder, environment, run, runHere } = await commands(demoFolder());
-  const path = join(folder, "encryption-keys");
-  const old = readFileSync(path, "utf8").trim();
-  writeFileSync(path, `next:${Buffer.alloc(32, 3).toString("base64")},${old}\n`);
+  const { place, environment, run, runHere } = await commands(demoPlace("postgres"));
+  const next = `next:${Buffer.alloc(32, 3).toString("base64")}`;
+  environment["ENCRYPTION_KEYS"] = `${next},${encryptionKeys}`;
   const done = await run("keys", "rewrap");
   expect(done).toMatchObject({
     key: "next",
@@ -281,7 +284,7 @@ it("the command line rewraps all with the first encryption key, and names unread
   });
   expect(done["personal_data"]).toBeGreaterThan(5);
   expect(await runHere("keys", "rewrap")).toMatchObject({ key: "next", personal_data: 0, webhook_secret: 0 });
-  const rewraps = (await entriesIn(folder))
+  const rewraps = (await entriesIn(place))
     .filter(({ action }) => action === "keysRewrap")
     .map(({ details }) => details);
   expect(rewraps).toEqual([
@@ -291,13 +294,13 @@ it("the command line rewraps all with the first encryption key, and names unread
     { key: "next", state: "done", rewrapped: 0 },
   ]);
   // The old key is removed and no longer needed.
-  writeFileSync(path, `next:${Buffer.alloc(32, 3).toString("base64")}\n`);
+  environment["ENCRYPTION_KEYS"] = next;
   const opened = await runHere("keys", "check");
   expect(opened).toMatchObject({ broken: [], personal_data: expect.any(Number), webhook_secret: 1 });
   expect(opened["personal_data"]).toBeGreaterThan(5);
   expect(await runHere("keys", "rewrap")).toMatchObject({ personal_data: 0, left: 0 });
 
-  writeFileSync(path, `other:${Buffer.alloc(32, 4).toString("base64")}\n`);
+  environment["ENCRYPTION_KEYS"] = `other:${Buffer.alloc(32, 4).toString("base64")}`;
   const { code, stdout, stderr } = await runCommand(["keys", "rewrap"], environment);
   expect(code).toBe(1);
   expect(stdout).toMatch(/^key +other$/m);
@@ -331,14 +334,14 @@ it("the command line refuses to check keys without encrypted values, and does no
 });
 
 it("the command line erases a buyer's data, and reports it", async () => {
-  const { folder, environment, run } = await commands();
+  const { place, environment, run } = await commands();
   await run("seed");
-  const demo = readDemoJsonFile(folder);
+  const demo = readDemoJsonFile(place.folder);
   const order = demo?.orders?.delivered ?? "";
   const done = await run("privacy", "erase", "--order", order, "--force");
   expect(done).toMatchObject({ carts: 1, orders: 1, personalData: expect.any(Number) });
   expect(done["personalData"]).toBeGreaterThan(0);
-  const [entry] = await entriesIn(folder);
+  const [entry] = await entriesIn(place);
   expect(entry).toMatchObject({
     action: "privacyErase",
     actor: "command",

@@ -34,7 +34,7 @@ export async function openLiveShop(): Promise<LiveShop> {
     },
     now: () => clock?.now() ?? new Date(),
   });
-  const world = await createWorld("pglite", { environment: { STRIPE_API_BASE: stripe.url } });
+  const world = await createWorld("postgres", { environment: { STRIPE_API_BASE: stripe.url } });
   ({ clock } = world);
   const { id: merchantId } = await world.database.db
     .updateTable("merchant")

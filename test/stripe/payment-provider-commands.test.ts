@@ -5,7 +5,7 @@
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { openDatabase } from "#database/connect.ts";
-import { migratedFolder } from "#test/support/copies.ts";
+import { migratedPlace, toEnvironment } from "#test/support/copies.ts";
 import { type Ended, runCommand, runHere } from "#test/support/process.ts";
 import { type FakeStripe, startFakeStripe } from "./fake-stripe.ts";
 import {
@@ -33,7 +33,7 @@ beforeAll(async () => {
       [testKey]: { ...account, isLive: false },
     },
   });
-  environment = { DATA_DIR: await migratedFolder(), STRIPE_API_BASE: stripe.url };
+  environment = { ...toEnvironment(await migratedPlace()), STRIPE_API_BASE: stripe.url };
   merchantId = await createMerchant("live-shop", "live");
 });
 afterAll(() => stripe[Symbol.asyncDispose]());
@@ -143,7 +143,7 @@ it("connects an account, replaces its key, lists it, and disconnects it", async 
 it("prints and audits the commands without the keys", async () => {
   const { stdout } = await runHere(["payment-provider", "list"], environment);
   expect(stdout).toMatch(/^accountName +Kvern Outdoor$/m);
-  const database = await openDatabase({ folder: environment["DATA_DIR"] ?? "" });
+  const database = await openDatabase({ url: environment["DATABASE_URL"] ?? "" });
   const entries = await database.db.selectFrom("auditEntry").selectAll().orderBy("id").execute();
   await database.close();
   const payments = entries.filter(({ action }) => action.startsWith("paymentProvider"));

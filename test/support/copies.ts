@@ -15,7 +15,7 @@ import { openPGlite } from "#database/pglite.ts";
 import { prepareDemoDataAndFile } from "#demo/prepare-demo.ts";
 import { createEncryptionKeyring } from "#foundation/encryption.ts";
 import type { EventSubjectRenderer } from "#webhooks/outbox.ts";
-import { createDatabase } from "./create-database.ts";
+import { connectionsOf, createDatabase } from "./create-database.ts";
 
 export const publicUrl = "https://api.test";
 /** The value of ENCRYPTION_KEYS for every copied database. */
@@ -31,7 +31,7 @@ export function demoRender({ db }: OpenedDatabase): EventSubjectRenderer {
 
 /** A copy of the demo database. All test files of a run start from the same copy. */
 export interface DemoCopy {
-  readonly database: Pick<DatabaseOptions, "url" | "image">;
+  readonly database: Pick<DatabaseOptions, "url" | "ownerUrl" | "image">;
   /** When the demo was seeded. A test clock that does not advance starts at this time. */
   readonly seededAt: Date;
   /** Writes the encryption keys and demo.json of this database into the folder. */
@@ -64,7 +64,8 @@ function madeDemo(engine: OpenedDatabase["engine"]): Promise<Made> {
 export async function copyDemo(engine: OpenedDatabase["engine"]): Promise<DemoCopy> {
   const { folder, template, seededAt } = await madeDemo(engine);
   return {
-    database: template === null ? { image: readImage(folder) } : { url: await createDatabase(template) },
+    database:
+      template === null ? { image: readImage(folder) } : connectionsOf(await createDatabase(template)),
     seededAt: new Date(seededAt),
     fill: (dataDir) => cpSync(join(folder, "data"), dataDir, { recursive: true }),
   };
@@ -108,9 +109,24 @@ export async function demoPlace(engine: OpenedDatabase["engine"]): Promise<DemoP
   );
   return {
     folder,
-    databaseUrl: made.template === null ? undefined : await createDatabase(made.template),
+    databaseUrl: made.template === null ? undefined : connectionsOf(await createDatabase(made.template)).url,
     environment: { ENCRYPTION_KEYS: encryptionKeys },
   };
+}
+
+/** Creates a migrated and empty PostgreSQL database, and an empty folder, for another process. */
+export async function migratedPlace(): Promise<DemoPlace> {
+  return {
+    folder: copyFolder(),
+    databaseUrl: await createDatabase(),
+    environment: { ENCRYPTION_KEYS: encryptionKeys },
+  };
+}
+
+/** Returns the settings with which another process uses a database. */
+export function toEnvironment({ folder, databaseUrl, environment }: DemoPlace): Record<string, string> {
+  if (databaseUrl === undefined) return { DATA_DIR: folder };
+  return { ...environment, DATA_DIR: folder, DATABASE_URL: databaseUrl };
 }
 
 function copyFolder(...sources: readonly string[]): string {

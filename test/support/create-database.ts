@@ -2,7 +2,8 @@
 import { randomBytes } from "node:crypto";
 import { Client } from "pg";
 import { inject } from "vitest";
-import { databaseUrl, templateDatabase } from "./postgres.ts";
+import type { DatabaseOptions } from "#database/connect.ts";
+import { databaseUrl, serviceRole, templateDatabase } from "./postgres.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -14,17 +15,45 @@ declare module "vitest" {
 
 /**
  * Copies a database on the run's PostgreSQL and returns the copy's URL. Copies the migrated, empty database
- * unless `template` names another. The copy is deleted with the server.
+ * unless `template` names another. The copy is deleted with the server, if not before.
  */
 export async function createDatabase(template = templateDatabase): Promise<string> {
-  const serverUrl = inject("postgresUrl");
   const name = `test_${randomBytes(8).toString("hex")}`;
-  const client = new Client({ connectionString: serverUrl });
+  await runOnServer(`create database ${name} template ${template} strategy file_copy`);
+  return databaseUrl(inject("postgresUrl"), name);
+}
+
+/** Deletes a database that no test uses any more. Open connections to the database are closed. */
+export const dropDatabase = (url: string): Promise<void> =>
+  runOnServer(`drop database if exists ${new URL(url).pathname.slice(1)} with (force)`);
+
+async function runOnServer(text: string): Promise<void> {
+  const client = new Client({ connectionString: inject("postgresUrl") });
   await client.connect();
   try {
-    await client.query(`create database ${name} template ${template}`);
+    await client.query(text);
   } finally {
     await client.end();
   }
-  return databaseUrl(serverUrl, name);
+}
+
+/**
+ * Returns the options with which the service connects to a database of `createDatabase`: with a role to which
+ * row level security applies. Scripts with the rights of the owner run as a superuser.
+ */
+export function connectionsOf(url: string): Required<Pick<DatabaseOptions, "url" | "ownerUrl">> {
+  const service = new URL(url);
+  service.username = serviceRole;
+  return { url: String(service), ownerUrl: url };
+}
+
+/** Runs SQL on a connection of its own, with the role that the URL names. */
+export async function query(url: string, text: string): Promise<readonly Record<string, unknown>[]> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query<Record<string, unknown>>(text)).rows;
+  } finally {
+    await client.end();
+  }
 }

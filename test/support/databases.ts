@@ -6,7 +6,7 @@
 import { afterAll, describe } from "vitest";
 import { type DatabaseOptions, type OpenedDatabase, openDatabase } from "#database/connect.ts";
 import { copyMigrated } from "./copies.ts";
-import { createDatabase } from "./create-database.ts";
+import { connectionsOf, createDatabase, dropDatabase } from "./create-database.ts";
 
 export type Engine = OpenedDatabase["engine"];
 export type OpenOptions = Pick<DatabaseOptions, "poolSize" | "prepared" | "onStatement">;
@@ -34,15 +34,23 @@ function describeOn(engines: readonly Engine[], name: string, suite: Suite): voi
 
 /** Opens a migrated and empty database. Closing it twice has no effect. */
 export async function openFresh(engine: Engine, options: OpenOptions = {}): Promise<OpenedDatabase> {
-  return closeOnce(
-    await openDatabase({
-      ...options,
-      ...(engine === "postgres" ? { url: await createDatabase() } : { image: await copyMigrated() }),
-    }),
-  );
+  return openCopy({
+    ...options,
+    ...(engine === "postgres" ? connectionsOf(await createDatabase()) : { image: await copyMigrated() }),
+  });
 }
 
-export function closeOnce(database: OpenedDatabase): OpenedDatabase {
+/**
+ * Opens a copied database, and deletes it when it is closed. Closing it twice has no effect. Scripts run with
+ * the role that owns the tables.
+ */
+export async function openCopy(options: DatabaseOptions): Promise<OpenedDatabase> {
+  const database = await openDatabase(options);
+  const { url } = options;
   let closing: Promise<void> | undefined;
-  return { ...database, close: () => (closing ??= database.close()) };
+  const close = async (): Promise<void> => {
+    await database.close();
+    if (url !== undefined) await dropDatabase(url);
+  };
+  return { ...database, script: database.ownerScript, close: () => (closing ??= close()) };
 }

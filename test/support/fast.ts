@@ -1,19 +1,18 @@
 /**
  * Chooses the test files that `npm run test:fast` runs, and reports which files were left out. Runs the files
- * of four folders that every change of the API touches, if they need only PGlite. These take about 240 s of
- * processor time: two minutes on a machine with two cores.
+ * of four folders that every change of the API touches, if they start no other process. These take about 240
+ * s of processor time: two minutes on a machine with two cores.
  */
-import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 const root = new URL("../../", import.meta.url).pathname;
 const folders = ["foundation", "gateway", "mesh", "operations"];
 /**
- * Matches files that start processes or a PostgreSQL server, and files that need a process to themselves
- * because they mock a module.
+ * Matches files that start processes or a PostgreSQL server of their own, and files that need a process to
+ * themselves because they mock a module.
  */
-const slowHelpers = "balancer|collector|create-database|guide-program|pooler|postgres|process|program|shell";
+const slowHelpers = "balancer|collector|guide-program|pooler|postgres|process|program|shell";
 const isSlow = new RegExp(String.raw`node:child_process|support/(${slowHelpers})\.ts|\bvi\.mock\(`);
 
 const all = globSync("test/**/*.test.ts", { cwd: root });
@@ -24,26 +23,20 @@ export const fastFiles = all.filter(
     !isSlow.test(readFileSync(join(root, file), "utf8")),
 );
 
-/** Every test but those on PostgreSQL, which say so in their names. */
-export const fastNames = /^(?!.*postgres)/;
+/** Every test but those on PGlite, which say so in their names. */
+export const fastNames = /^(?!.*pglite)/i;
 
-/**
- * vitest's globalSetup for `npm run test:fast`: creates the folder for copied databases without starting
- * PostgreSQL. Prints at the end which files did not run.
- */
-export function setup(project: { provide(key: "copies", value: string): void }): () => void {
-  const copies = mkdtempSync(join(tmpdir(), "commerce-gateway-copies-"));
-  project.provide("copies", copies);
+/** vitest's globalSetup for `npm run test:fast`: prints at the end which files did not run. */
+export function setup(): () => void {
   return () => {
-    rmSync(copies, { recursive: true, force: true });
     const left = all.filter((file) => !fastFiles.includes(file));
     const byFolder = Object.entries(
       Object.groupBy(left, (file) => file.split("/").slice(0, 2).join("/")),
     ).map(([folder, files = []]) => `${folder} (${files.length})`);
     const inFolders = byFolder.filter((text) => !text.includes(".test.ts")).join(", ");
     process.stdout.write(
-      `\ntest:fast ran ${fastFiles.length} of ${all.length} files, on PGlite alone. ` +
-        `It left out every test on PostgreSQL, and ${left.length} files:\n` +
+      `\ntest:fast ran ${fastFiles.length} of ${all.length} files, on PostgreSQL alone. ` +
+        `It left out every test on PGlite, and ${left.length} files:\n` +
         `${inFolders}, and those at the top of test/. \`npm test\` runs them all.\n`,
     );
   };

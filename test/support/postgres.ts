@@ -5,14 +5,17 @@
 import { findFreePort } from "#foundation/free-port.ts";
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import {
+  accessSync,
   chmodSync,
   chownSync,
+  constants,
   cpSync,
   existsSync,
   mkdtempSync,
   readFileSync,
   renameSync,
   rmSync,
+  statfsSync,
   writeFileSync,
 } from "node:fs";
 import { createRequire } from "node:module";
@@ -53,7 +56,13 @@ const guardian = `
   rm -rf "$folder"`;
 
 /** Durability settings that a temporary database does not need. */
-const careless = { fsync: "off", synchronous_commit: "off", full_page_writes: "off" };
+const careless = {
+  fsync: "off",
+  synchronous_commit: "off",
+  full_page_writes: "off",
+  // Limits the write-ahead log, which can lie in memory, to about this size.
+  max_wal_size: "256MB",
+};
 
 /**
  * vitest's globalSetup: starts one server per run with the migrated template, and creates a folder for copied
@@ -69,7 +78,7 @@ export async function setup(project: {
     await server.stop();
     throw error;
   }
-  const copies = mkdtempSync(join(tmpdir(), "commerce-gateway-copies-"));
+  const copies = createDatabaseFolder("copies");
   project.provide("postgresUrl", server.url);
   project.provide("copies", copies);
   return async () => {
@@ -113,8 +122,29 @@ export async function startStandby(primary: PostgresServer): Promise<PostgresSer
   return startServer({ primary_conninfo: `host=${hostname} port=${port} user=${username}` }, folder);
 }
 
+/** Files of databases in memory take at most this number of bytes. */
+const memoryBytesMin = 4 * 2 ** 30;
+
+/**
+ * Creates a folder for databases, in memory if the machine has enough of it: creating a database creates 900
+ * files, which took 0.03 s in memory and 0.8 s on the disk of a virtual machine.
+ */
+function createDatabaseFolder(name: string): string {
+  return mkdtempSync(join(hasMemoryFolder() ? "/dev/shm" : tmpdir(), `commerce-gateway-${name}-`));
+}
+
+function hasMemoryFolder(): boolean {
+  try {
+    const { bavail, bsize } = statfsSync("/dev/shm");
+    accessSync("/dev/shm", constants.W_OK);
+    return bavail * bsize >= memoryBytesMin;
+  } catch {
+    return false;
+  }
+}
+
 function createServerFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "commerce-gateway-postgres-"));
+  const folder = createDatabaseFolder("postgres");
   if (user !== undefined) chownSync(folder, user.uid, user.gid);
   return folder;
 }
@@ -157,8 +187,27 @@ async function createTemplate(url: string): Promise<void> {
   const root = await openDatabase({ url });
   await root.script((run) => run(`create database ${templateDatabase}`)).finally(() => root.close());
   const template = await openDatabase({ url: databaseUrl(url, templateDatabase) });
-  await migrate(template).finally(() => template.close());
+  try {
+    await migrate(template);
+    await template.script((run) => run(readFileSync(rolesScript, "utf8") + createServiceRole));
+  } finally {
+    await template.close();
+  }
 }
+
+const rolesScript = new URL("../../deploy/postgres/roles.sql", import.meta.url);
+
+/**
+ * The role of the service in tests. It has the rights of `commerce_app`, but not its time limits. It may also
+ * create functions and triggers that fail, and empty tables.
+ */
+export const serviceRole = "commerce_app_of_tests";
+const createServiceRole = `
+  create role ${serviceRole} login;
+  grant commerce_app, pg_monitor to ${serviceRole};
+  grant create on schema public to ${serviceRole};
+  grant set on parameter session_replication_role to ${serviceRole};
+  grant trigger, truncate, maintain on all tables in schema public to ${serviceRole}`;
 
 export function databaseUrl(serverUrl: string, name: string): string {
   return String(new URL(`/${name}`, serverUrl));

@@ -3,7 +3,7 @@ import { afterAll, beforeAll } from "vitest";
 import type { Engine } from "./databases.ts";
 import { createWorld, type StatementExecution, type World, type WorldOptions } from "./world.ts";
 
-export function useWorld(engine: Engine = "pglite", options: WorldOptions = {}): () => World {
+export function useWorld(engine: Engine = "postgres", options: WorldOptions = {}): () => World {
   let world: World | undefined;
   beforeAll(async () => {
     world = await createWorld(engine, options);
@@ -35,7 +35,7 @@ export function countTransaction(executions: readonly StatementExecution[]): {
   readonly statements: number;
   readonly roundTrips: number;
 } {
-  const begin = executions.findIndex(({ text }) => text === "begin");
+  const begin = executions.findIndex(({ text }) => /^begin\b/.test(text));
   const end = executions.findIndex(({ text }) => text === "commit");
   if (begin === -1 || end === -1) throw new Error("The statements contain no committed transaction.");
   const sent = executions.slice(begin, end + 1).toSorted((a, b) => a.sentAt - b.sentAt);

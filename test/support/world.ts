@@ -1,6 +1,6 @@
 /**
  * The whole service on a separate database with the demo data, called in process: `await using world = await
- * createWorld("pglite")` frees everything.
+ * createWorld()` frees everything.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,13 +8,13 @@ import { join } from "node:path";
 import { type ServiceApp, type ServiceAppOptions, createServiceApp } from "#app/app.ts";
 import type { ProcessRole } from "#app/background.ts";
 import { parseServiceSettings } from "#app/settings.ts";
-import { openDatabase, type OpenedDatabase } from "#database/connect.ts";
+import type { OpenedDatabase } from "#database/connect.ts";
 import { type DemoJsonFileContent, readDemoJsonFile } from "#demo/demo-file.ts";
 import { createLog } from "#foundation/log.ts";
 import type { HostNameResolver } from "#webhooks/safe-addresses.ts";
 import { copyDemo, publicUrl } from "./copies.ts";
 import { findUndocumentedFailures } from "./documented-failures.ts";
-import { closeOnce, type Engine, type OpenOptions } from "./databases.ts";
+import { type Engine, openCopy, type OpenOptions } from "./databases.ts";
 
 export { publicUrl };
 
@@ -87,7 +87,7 @@ export interface WorldOptions {
 }
 
 export async function createWorld(
-  engine: Engine = "pglite",
+  engine: Engine = "postgres",
   { environment = {}, resolveName = () => Promise.resolve([]), role = "all", ...mesh }: WorldOptions = {},
 ): Promise<World> {
   const statements: string[] = [];
@@ -183,7 +183,7 @@ async function openDemo(
 ): Promise<{ database: OpenedDatabase; seededAt: Date }> {
   const { database, seededAt, fill } = await copyDemo(engine);
   fill(dataDir);
-  return { database: closeOnce(await openDatabase({ ...database, onStatement })), seededAt };
+  return { database: await openCopy({ ...database, onStatement }), seededAt };
 }
 
 function readDemo(dataDir: string): DemoJsonFileContent {

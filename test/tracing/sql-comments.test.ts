@@ -208,8 +208,11 @@ describe("a service with DATABASE_COMMENTS=1", () => {
     expect(JSON.parse(nginxLine ?? "")).toMatchObject({ requestId, status: 200 });
     expect(logged.filter((line) => line["requestId"] === requestId)).toMatchObject([{ status: 200 }]);
     const comment = `/*operation='applyPublicCartPromotion',request_id='${requestId}'*/`;
-    for (const statement of ["begin", "commit"])
-      await expect.poll(() => serverLog).toContain(`statement: ${statement} ${comment}\n`);
+    const begin = String.raw`begin; select set_config\('commerce.merchant', 'mer_\w+', true\)`;
+    for (const statement of [begin, "commit"])
+      await expect
+        .poll(() => serverLog)
+        .toMatch(new RegExp(`statement: ${statement} ${RegExp.escape(comment)}\n`));
     expect(serverLog).toMatch(new RegExp(`insert into (?:"?event"?) [^]*?${RegExp.escape(comment)}`));
     await expect
       .poll(() => delivered.map(({ cause }) => cause), { timeout: 20_000 })

@@ -7,7 +7,7 @@ import { expectError } from "#test/support/expect-error.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import { publicUrl } from "#test/support/world.ts";
 
-const world = useWorld("pglite");
+const world = useWorld();
 const chromium = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8";
 
 it("greets a browser with links to the service's parts, in a page of its own", async () => {

@@ -119,7 +119,7 @@ describe("access to /metrics", () => {
 });
 
 describe("/metrics counts", () => {
-  const world = useWorld("pglite", { environment: { PORT: "0", RATE_LIMIT_SCALE: "1" } });
+  const world = useWorld("postgres", { environment: { PORT: "0", RATE_LIMIT_SCALE: "1" } });
   let shop: Shop;
   beforeAll(async () => {
     shop = await openShop(world().send, world().demo);

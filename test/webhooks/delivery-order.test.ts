@@ -6,6 +6,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, beforeEach, expect, it } from "vitest";
 import { sql } from "kysely";
+import { createSeededRandom } from "#bench/random.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
 import { allowEndpointDeliveriesInAnyOrder } from "#webhooks/delivery-order.ts";
 import { runInTransaction } from "#database/transaction.ts";
@@ -101,14 +102,15 @@ describeOnBoth("deliveries in the order of their subject", (open, engine) => {
     const subjectOf = new Map<string, string>();
     const sending = new Set<string>();
     const overlaps: string[] = [];
+    const random = createSeededRandom(7);
     world.answer = async (request) => {
       const subject = subjectOf.get(idOf(request));
       if (subject === undefined) return arrived;
       if (sending.has(subject)) overlaps.push(idOf(request));
       sending.add(subject);
-      await sleep(Math.random() * 4);
+      await sleep(random() * 4);
       sending.delete(subject);
-      if (Math.random() < 0.2) return refused();
+      if (random() < 0.2) return refused();
       done.get(subject)?.push(idOf(request));
       return arrived;
     };

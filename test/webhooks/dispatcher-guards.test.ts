@@ -286,7 +286,7 @@ describeOnPostgres("a dispatcher whose database fails", (open) => {
 
   it("pauses for a second, however often it is woken, and then continues", async () => {
     const world = createDispatchWorld(await open({ poolSize: 10 }));
-    const { db } = world.database;
+    const { db, script } = world.database;
     const shop = await world.merchant();
     await world.endpoint(shop);
     world.clock.advance(1000);
@@ -294,7 +294,7 @@ describeOnPostgres("a dispatcher whose database fails", (open) => {
     const log = createLog("silent");
     const faults = vi.spyOn(log, "error");
     const rename = (from: string, to: string): Promise<unknown> =>
-      db.schema.alterTable(from).renameTo(to).execute();
+      script((run) => run(`alter table ${from} rename to ${to}`));
     const wakeOften = async (): Promise<void> => {
       for (let times = 0; times < 20; times += 1) {
         dispatcher.wake();

@@ -105,8 +105,8 @@ describe.each(["pglite", "postgres"] as const)("the name of an endpoint on %s", 
 });
 
 describe("a receiver on this machine", () => {
-  const open = useWorld("pglite");
-  const closed = useWorld("pglite", { environment: { WEBHOOK_ALLOW_LOOPBACK: "0" } });
+  const open = useWorld();
+  const closed = useWorld("postgres", { environment: { WEBHOOK_ALLOW_LOOPBACK: "0" } });
   const local = ["http://localhost:9099/hooks", "http://127.0.0.1:9099/hooks", "https://[::1]:9443/"];
   const input = (url: string) => ({ body: { url, eventTypes: ["*"] } });
 

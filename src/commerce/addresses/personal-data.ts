@@ -3,7 +3,14 @@
  * encrypted value and a masked version that may be shown. Erasing a row deletes its data key, so that no copy
  * of the encrypted value can be decrypted, and reduces a masked address to its country.
  */
-import { type Insertable, type Selectable, sql, type UpdateQueryBuilder, type UpdateResult } from "kysely";
+import {
+  type CompiledQuery,
+  type Insertable,
+  type Selectable,
+  sql,
+  type UpdateQueryBuilder,
+  type UpdateResult,
+} from "kysely";
 import type { Database } from "#database/connect.ts";
 import type { PersonalDataTable, Tables } from "#database/tables.ts";
 import {
@@ -106,13 +113,21 @@ export async function findEncryptedPersonalData(
   reader: DatabaseOrTransaction,
   ids: readonly string[],
 ): Promise<Map<string, EncryptedPersonalDataRow>> {
-  const rows = await reader
-    .selectFrom("personalData")
-    .select(["id", "kind", "level", "sealed", "dataKey", "keyId"])
-    .where(sql<boolean>`id = any(${ids}::text[])`)
-    .execute();
+  const { rows } = await reader.executeQuery(buildEncryptedPersonalDataSqlQuery(reader, ids));
   return new Map(rows.map((row) => [row.id, row]));
 }
+
+/**
+ * Returns the SQL statement that `findEncryptedPersonalData` runs, for callers that send it together with
+ * other statements in one round trip.
+ */
+export const buildEncryptedPersonalDataSqlQuery = (
+  reader: DatabaseOrTransaction,
+  ids: readonly string[],
+): CompiledQuery<EncryptedPersonalDataRow> =>
+  sql<EncryptedPersonalDataRow>`
+    select id, kind, level, sealed, data_key as "dataKey", key_id as "keyId" from personal_data
+    where id = any(${ids}::text[])`.compile(reader);
 
 /**
  * Returns the table, column and row to which the encryption of a value of `personal_data` is bound. A value
@@ -149,8 +164,9 @@ export async function cancelPlannedErasureOfOrderData(
   ids: readonly string[],
 ): Promise<void> {
   if (ids.length === 0) return;
-  await sql`update personal_data set erase_after = null where id = any(${ids}::text[])
-    and erased_at is null`.execute(transaction);
+  const query = sql`update personal_data set erase_after = null where id = any(${ids}::text[])
+    and erased_at is null`.compile(transaction);
+  await bufferWriteUntilNextStatement(transaction, { query, tables: ["personalData"] });
 }
 
 /**

@@ -51,6 +51,23 @@ export function isCartPastRetention(cart: CartLifetime, now: Date): boolean {
   return endedAt.getTime() + endedCartRetentionMs <= now.getTime();
 }
 
+/**
+ * Returns the next time after `now` at which the rendered cart changes although no data changes, or at which
+ * the cart can no longer be read: when the cart, its address or its checkout session expires, when a preorder
+ * becomes available, and 90 days after the cart's end. Returns null if there is no such time.
+ */
+export function findTimeOfNextCartChange(cart: CartAggregate, now: Date): Date | null {
+  const end = new Date(cart.endedAt ?? cart.expiresAt).getTime();
+  const times = [
+    cart.expiresAt,
+    cart.session?.expiresAt,
+    cart.address?.expiresAt,
+    ...cart.lines.map(({ stock }) => stock?.availableFrom),
+  ].map((time) => (time === undefined || time === null ? Number.NaN : new Date(time).getTime()));
+  const next = [...times, end + endedCartRetentionMs].filter((time) => time > now.getTime());
+  return next.length === 0 ? null : new Date(Math.min(...next));
+}
+
 const failureCodeOfStatus: Readonly<Record<Exclude<CartStatus, "active">, FailureCode>> = {
   locked: "cart_locked",
   completed: "cart_completed",

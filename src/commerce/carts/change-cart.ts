@@ -29,12 +29,13 @@ import {
   loadCurrentCartPricingData,
   type CurrentCartPricingData,
   type LoadCurrentCartPricingDataOptions,
+  type SendOfferStatement,
 } from "./load-offer.ts";
 import { takePreloadedCart, takePreloadedCartPricingData } from "./open-cart.ts";
 import { repriceCart } from "./reprice.ts";
 import { getPromotionCodeEventTypes, publishCartEvents, updateCart } from "./save-cart.ts";
-import { buildCartAggregateAfterChange } from "./to-saved-cart.ts";
-import { type CartsByIdSqlQueryRow, buildCartsByIdSqlQuery, findCarts } from "./find-carts.ts";
+import { buildCartAggregateAfterChange, type LockingSessionState } from "./to-saved-cart.ts";
+import { buildCartsByIdSqlQuery, findCarts } from "./find-carts.ts";
 
 /**
  * The context of commands that change carts. If `BuyerRepresentedByCaller` names a buyer, the commands do not
@@ -68,6 +69,8 @@ export interface CartChangePlan {
    * the promotion code in the cart draft is loaded.
    */
   readonly codeNormalized?: string;
+  /** The buyer's new e-mail address, of which the draft has the id; left out if the address stays. */
+  readonly buyerEmail?: CartAggregate["buyerEmail"];
   /**
    * Checks the cart draft against the current prices, stock and promotions, and may throw a failure. Returns
    * the cart draft whose prices are then calculated.
@@ -111,25 +114,16 @@ export async function lockAndReadCart(
   context: CartCommandContext,
   cartId: string,
 ): Promise<CartAggregate> {
-  const cart = await lockAndReadCartIfFound(transaction, context, cartId);
-  if (cart === undefined) throw createFailure("cart_not_found");
+  const id = blankIdWithForbiddenCharacters(cartId);
+  const cart = takePreloadedCart(transaction, id) ?? (await lockAndReadCartById(transaction, context, id));
+  if (cart === undefined || !canCallerUseCart(context, cart)) throw createFailure("cart_not_found");
   return cart;
 }
 
-/**
- * Locks the cart until the end of the transaction, then reads it. Returns undefined if no cart has this id,
- * or if the caller may not use the cart.
- */
-export async function lockAndReadCartIfFound(
-  transaction: Transaction,
-  context: CartCommandContext,
-  cartId: string,
-): Promise<CartAggregate | undefined> {
-  const id = blankIdWithForbiddenCharacters(cartId);
-  const cart = takePreloadedCart(transaction, id) ?? (await lockAndReadCartById(transaction, context, id));
-  if (cart === undefined || context.isSystem === true) return cart;
-  return isCartPastRetention(cart, context.now) || isCartOfOtherBuyer(cart, context) ? undefined : cart;
-}
+/** Returns whether a command finds the cart for its caller. */
+export const canCallerUseCart = (context: CartCommandContext, cart: CartAggregate): boolean =>
+  context.isSystem === true ||
+  (!isCartPastRetention(cart, context.now) && !isCartOfOtherBuyer(cart, context));
 
 async function lockAndReadCartById(
   transaction: Transaction,
@@ -147,7 +141,7 @@ async function lockAndReadCartById(
     lock,
     buildCartsByIdSqlQuery(transaction, [id], context.now),
   ]);
-  const [found] = locked?.rows.length === 1 ? ((read?.rows ?? []) as readonly CartsByIdSqlQueryRow[]) : [];
+  const [found] = locked.rows.length === 1 ? read.rows : [];
   return found?.cart;
 }
 
@@ -156,13 +150,14 @@ const lockStatement = (): RawBuilder<unknown> =>
     for no key update`;
 
 /** The checkout session for which the cart stays locked after the change. */
-export interface CheckoutSessionThatLocksCart {
-  readonly sessionId: string;
+export interface CheckoutSessionThatLocksCart extends LockingSessionState {
   /**
    * Creates the checkout session for the priced cart. Left out if the cart was already locked for the session
    * before this change.
    */
   readonly create?: (next: RepricedCart) => Promise<void>;
+  /** Sends the statement that reads the current prices together with statements of the checkout. */
+  readonly sendOfferStatement?: SendOfferStatement;
 }
 
 export interface LockedCartAndChangePlanner {
@@ -192,11 +187,11 @@ export async function applyCartChangePlan(
 ): Promise<CartAggregate> {
   const planned = plan(cart);
   if (planned === null) return cart;
-  const { draft, event, codeNormalized, reviewOffer, checkResult } = planned;
+  const { draft, event, codeNormalized, reviewOffer, checkResult, buyerEmail } = planned;
   const request = toOfferRequest(context, draft, { codeNormalized, lockingSession });
   const offer =
     takePreloadedCartPricingData(transaction, cart.id, request) ??
-    (await loadCurrentCartPricingData(transaction, request));
+    (await loadCurrentCartPricingData(transaction, request, lockingSession?.sendOfferStatement));
   const isInCheckout = isLockedBefore(lockingSession);
   const areWarningsSeen = typeof target?.expectedVersion === "number";
   const basis = { before: cart, offer, now: context.now, isInCheckout, areWarningsSeen };
@@ -208,7 +203,7 @@ export async function applyCartChangePlan(
   const isFree = cart.status === "active" && lockingSession === undefined;
   if ((isFree || isLockedBefore(lockingSession)) && isCartUnchanged(cart, next))
     return withCurrentWarnings(cart, next.warnings);
-  return saveCartChange(transaction, context, { cart, lockingSession, next, event, offer });
+  return saveCartChange(transaction, context, { cart, lockingSession, next, event, offer, buyerEmail });
 }
 
 /** Returns true if the cart was already locked for the checkout session before this change. */
@@ -221,12 +216,13 @@ interface ChangeToSave {
   readonly next: RepricedCart;
   readonly event: EventType | null;
   readonly offer: CurrentCartPricingData;
+  readonly buyerEmail: CartAggregate["buyerEmail"] | undefined;
 }
 
 async function saveCartChange(
   transaction: Transaction,
   context: CartCommandContext,
-  { cart, lockingSession, next, event, offer }: ChangeToSave,
+  { cart, lockingSession, next, event, offer, buyerEmail }: ChangeToSave,
 ): Promise<CartAggregate> {
   const { now } = context;
   // If the expiry time of the cart's checkout session has passed, the session may still be stored as open. In
@@ -236,21 +232,17 @@ async function saveCartChange(
   await lockingSession?.create?.(next);
   const status = lockingSession === undefined ? "active" : "locked";
   await updateCart(transaction, { before: cart, next, now, status });
-  // If the change concerns a checkout session, the cart is read again, because the session has changed too.
-  const isWithoutSession = cart.status === "active" && lockingSession === undefined;
-  const saved = isWithoutSession
-    ? buildCartAggregateAfterChange({ before: cart, next, offer, now })
-    : undefined;
+  // If the change has expired the cart's checkout session, the cart is read again.
+  const saved = isUnlocked
+    ? undefined
+    : buildCartAggregateAfterChange({ before: cart, next, offer, now, buyerEmail, lockingSession });
   const after = saved ?? (await reloadCartAfterSave(transaction, cart.id, now));
   const types: EventType[] = [
     ...(isUnlocked ? (["cart.unlocked"] as const) : []),
     ...getPromotionCodeEventTypes(cart, after),
     ...(event === null ? [] : [event]),
   ];
-  // An event about a cart contains the cart's checkout session. A session that existed before this change may
-  // change again in this transaction. The event about its cart is therefore rendered at the end of the
-  // transaction, from the stored data.
-  publishCartEvents(context, types, { before: cart, after, isFinal: !isLockedBefore(lockingSession) });
+  publishCartEvents(context, types, { before: cart, after });
   return after;
 }
 

@@ -7,6 +7,7 @@ import { type CompiledQuery, type RawBuilder, type SelectQueryBuilder, sql } fro
 import type { Tables } from "#database/tables.ts";
 import type { DatabaseOrTransaction } from "#database/transaction.ts";
 import { reservedUnitsSql } from "#commerce/catalog/availability.ts";
+import { findRowsOrReuseKnownRows, type KnownRow } from "#database/known-rows.ts";
 import {
   createPaddedInClauseTemplate,
   createNamedSqlTemplateParameter,
@@ -14,6 +15,7 @@ import {
 } from "#database/prepared-template.ts";
 import { formatUtcTimeSql } from "#database/sql-fragments.ts";
 import { getLowestIdAtTime } from "#foundation/ids.ts";
+import type { MemorySection } from "#foundation/limited-memory.ts";
 import {
   type CartAggregate,
   cartColumns,
@@ -37,6 +39,21 @@ export async function findCarts(
   return new Map(rows.map(({ cart }) => [cart.id, cart]));
 }
 
+/**
+ * Reads carts by id like `findCarts`. Returns the known cart (the same object) for each id whose cart has not
+ * changed, neither its own rows nor the stock, promotions and texts that belong to it.
+ */
+export const findCartsOrReuseKnownCarts = (
+  reader: DatabaseOrTransaction,
+  carts: { readonly ids: readonly string[]; readonly known: MemorySection<KnownRow<CartAggregate>> },
+  now: Date,
+): Promise<Map<string, CartAggregate>> =>
+  findRowsOrReuseKnownRows(reader, carts, {
+    form: "carts",
+    write: (inList) => selectCarts("content", inList),
+    values: { now },
+  });
+
 export interface CartsByIdSqlQueryRow {
   readonly cart: CartAggregate;
 }
@@ -51,15 +68,33 @@ export function buildCartsByIdSqlQuery(
   now: Date,
 ): CompiledQuery<CartsByIdSqlQueryRow> {
   const list = createPaddedInClauseTemplate(ids);
-  const write = (): RawBuilder<CartsByIdSqlQueryRow> =>
-    sql`select ${cartAggregateSql} as cart from cart c join merchant m on m.id = c.merchant_id
-      where c.id ${list.write()}`;
   return prepareStatementTemplate(reader, {
     form: `carts ${list.form}`,
-    write,
+    write: () => selectCarts("cart", list.write()),
     values: { ...list.values, now },
   });
 }
+
+/** Returns the SQL statement that reads the cart of a checkout session. */
+export function buildCartOfCheckoutSessionSqlQuery(
+  reader: DatabaseOrTransaction,
+  sessionId: string,
+  now: Date,
+): CompiledQuery<CartsByIdSqlQueryRow> {
+  return prepareStatementTemplate(reader, {
+    form: "cart of a checkout session",
+    write: cartOfCheckoutSessionStatement,
+    values: { sessionId, now },
+  });
+}
+
+const cartOfCheckoutSessionStatement = (): RawBuilder<CartsByIdSqlQueryRow> =>
+  sql`select ${cartAggregateSql} as cart from hosted_checkout_session hc join cart c on c.id = hc.cart_id
+    join merchant m on m.id = c.merchant_id where hc.id = ${createNamedSqlTemplateParameter("sessionId")}`;
+
+const selectCarts = (column: string, inList: RawBuilder<boolean>): RawBuilder<unknown> =>
+  sql`select c.id, ${cartAggregateSql} as ${sql.ref(column)} from cart c
+    join merchant m on m.id = c.merchant_id where c.id ${inList}`;
 
 const readAt = createNamedSqlTemplateParameter<Date>("now");
 

@@ -20,6 +20,7 @@ import {
   bufferPersonalDataErasure,
   decryptPersonalData,
   encryptPersonalData,
+  maskEmail,
 } from "#commerce/addresses/personal-data.ts";
 import { isEmailAddress } from "#commerce/addresses/check-address.ts";
 import { findCartLineFaults, cartLinesMax, type CartLineToAdd, addLinesToCartDraft } from "./change-lines.ts";
@@ -232,7 +233,7 @@ export async function setCartBuyer(
   requireNoInputFieldErrors(buyerFaults(input, context));
   const cart = await lockAndReadCart(transaction, context, input.cartId);
   requireChangeableCart(cart, input, context.now);
-  const buyerEmailId = await replaceBuyerEmailOfCart(transaction, context, {
+  const buyerEmail = await replaceBuyerEmailOfCart(transaction, context, {
     cart,
     email: input.email ?? null,
   });
@@ -245,8 +246,9 @@ export async function setCartBuyer(
         ...toUnpricedCartDraft(cart),
         buyerReference:
           input.buyerReference ?? (context.buyerSessionId === null ? null : context.buyerReference),
-        buyerEmailId,
+        buyerEmailId: buyerEmail?.id ?? null,
       },
+      buyerEmail,
     }),
   });
 }
@@ -269,7 +271,7 @@ export function findEmailAddressFaults(field: string, email: string | null | und
 }
 
 /**
- * Stores the e-mail address of a cart's buyer and returns the id of the stored row; null if no e-mail address
+ * Stores the e-mail address of a cart's buyer. Returns its id and its masked form; null if no e-mail address
  * is given. An unchanged e-mail address keeps its row. A different e-mail address gets a new row, and the old
  * row is erased at once, because no cart refers to it.
  */
@@ -277,7 +279,7 @@ export async function replaceBuyerEmailOfCart(
   transaction: Transaction,
   { keyring, merchantId, now }: CartCommandContext,
   { cart, email }: { readonly cart: CartAggregate; readonly email: string | null },
-): Promise<string | null> {
+): Promise<CartAggregate["buyerEmail"]> {
   if (cart.buyerEmail !== null) {
     const row = await transaction
       .selectFrom("personalData")
@@ -285,7 +287,7 @@ export async function replaceBuyerEmailOfCart(
       .where("id", "=", cart.buyerEmail.id)
       .executeTakeFirstOrThrow();
     const present = decryptPersonalData(keyring, row);
-    if (present?.kind === "buyer_email" && present.email === email) return row.id;
+    if (present?.kind === "buyer_email" && present.email === email) return cart.buyerEmail;
     await bufferPersonalDataErasure(transaction, [row.id], now);
   }
   if (email === null) return null;
@@ -301,5 +303,5 @@ export async function replaceBuyerEmailOfCart(
     eraseAfter,
   });
   await bufferInsertUntilNextStatement(transaction, "personalData", [row]);
-  return id;
+  return { id, hint: maskEmail(email) };
 }

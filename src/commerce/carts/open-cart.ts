@@ -74,8 +74,9 @@ export function createCartLockAndPreloadQuery(
   });
   return {
     row: { table: "cart", id, merchantId },
-    read,
-    receive: (transaction, [row]) => {
+    reads: [read],
+    receive: (transaction, [rows]) => {
+      const row = rows?.[0];
       if (row !== undefined)
         openedCarts.set(transaction, { ...toOpenedCart(row as OpenedCartRow), codeNormalized });
     },

@@ -226,21 +226,15 @@ export interface CartEventPublishContext extends Pick<MerchantCommandContext, "o
 }
 
 /**
- * Publishes the events of one cart change, with the previous values of the changed fields. `isFinal` is true
- * if the cart and its checkout session do not change again in this transaction. The events then contain the
- * cart `after`; otherwise, they read the cart again at the end of the transaction.
+ * Publishes the events of one cart change, with the previous values of the changed fields. `after` must be
+ * the cart and its checkout session at the end of the transaction.
  */
 export function publishCartEvents(
   { outbox, now, publicUrl }: CartEventPublishContext,
   eventTypes: readonly EventType[],
-  {
-    before,
-    after,
-    isFinal = true,
-  }: { readonly before: CartAggregate | null; readonly after: CartAggregate; readonly isFinal?: boolean },
+  { before, after }: { readonly before: CartAggregate | null; readonly after: CartAggregate },
 ): void {
   const previous =
     before === null ? null : getPreviousValuesOfChangedCartFields({ before, after }, { now, publicUrl });
-  for (const type of eventTypes)
-    outbox.append({ type, id: after.id, previous, ...(isFinal ? { object: after } : {}) });
+  for (const type of eventTypes) outbox.append({ type, id: after.id, previous, object: after });
 }

@@ -14,30 +14,46 @@ import { cartLifetimeMs } from "./cart-status.ts";
 import { type RepricedCart, toCartColumnValues } from "./cart-draft.ts";
 import type { CartPricingVariant, CurrentCartPricingData } from "./load-offer.ts";
 
+/** The checkout session for which a cart is locked, with its state at the end of the transaction. */
+export interface LockingSessionState {
+  readonly sessionId: string;
+  readonly status: "open" | "processing";
+  /** The time at which the session expires, as an RFC 3339 text. */
+  readonly expiresAt: string;
+}
+
 interface CartChangeBasis {
   readonly before: CartAggregate;
   readonly next: RepricedCart;
   readonly offer: CurrentCartPricingData;
   readonly now: Date;
+  /** The new e-mail address of the buyer; undefined if the change keeps the e-mail address. */
+  readonly buyerEmail: CartAggregate["buyerEmail"] | undefined;
+  /** The checkout session for which the cart is locked after the change; undefined if there is none. */
+  readonly lockingSession: LockingSessionState | undefined;
 }
 
 /**
- * Returns the stored cart after a change of an active cart. Returns undefined if the change sets another
- * e-mail address, because the masked form of the address must then be read from the database.
+ * Returns the stored cart after a change. Returns undefined if the change sets an e-mail address of which it
+ * does not name the masked form, which must then be read from the database.
  */
 export function buildCartAggregateAfterChange({
   before,
   next,
   offer,
   now,
+  buyerEmail = before.buyerEmail,
+  lockingSession,
 }: CartChangeBasis): CartAggregate | undefined {
-  if (next.buyerEmailId !== (before.buyerEmail?.id ?? null)) return undefined;
+  if (next.buyerEmailId !== (buyerEmail?.id ?? null)) return undefined;
   const values = toCartColumnValues(next);
   const columns = Object.fromEntries(cartColumns.map((name) => [name, values[name]])) as typeof values;
   const { address } = next;
   return {
     ...before,
     ...columns,
+    ...(lockingSession === undefined ? {} : { status: "locked", session: toCartSession(lockingSession) }),
+    buyerEmail,
     warnings: toJsonbKeyOrder(values.warnings),
     version: before.version + 1,
     countries: offer.market.countries,
@@ -48,6 +64,12 @@ export function buildCartAggregateAfterChange({
     promotions: next.promotions.map((promotion) => withRule(promotion, offer)),
   };
 }
+
+const toCartSession = ({
+  sessionId: id,
+  status,
+  expiresAt,
+}: LockingSessionState): NonNullable<CartAggregate["session"]> => ({ id, status, expiresAt });
 
 function withStock(
   line: StoredCartLine,

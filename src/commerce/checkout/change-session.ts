@@ -13,14 +13,13 @@ import {
   applyCartChangePlan,
   type CartCommandContext,
   type CartChangePlanner,
-  lockAndReadCartIfFound,
+  canCallerUseCart,
 } from "#commerce/carts/change-cart.ts";
-import { replaceStockHolds } from "#commerce/inventory/stock-holds.ts";
-import type { Transaction } from "#database/transaction.ts";
+import { replaceStockHolds, type StockHoldsAndLockedStockLevels } from "#commerce/inventory/stock-holds.ts";
+import { bufferWriteUntilNextStatement, lockAndReadRow, type Transaction } from "#database/transaction.ts";
 import { createFailure } from "#foundation/failure.ts";
 import { createMoney } from "#foundation/money.ts";
 import type { EventType } from "#webhooks/event-types.ts";
-import { blankIdWithForbiddenCharacters } from "#foundation/ids.ts";
 import type { CheckoutSessionCancelActor } from "./end-session.ts";
 import { getCheckoutSessionPaymentStatus } from "./render-session.ts";
 import {
@@ -28,13 +27,14 @@ import {
   requireOpenCheckoutSession,
   type CheckoutSessionAggregate,
   type CheckoutSessionStatus,
+  type LockedCartAndCheckoutSession,
 } from "./session-aggregate.ts";
-import { toSellableVariantQuantities, requireNoStockShortage } from "./session-stock.ts";
-
-export interface LockedCartAndCheckoutSession {
-  readonly cart: CartAggregate;
-  readonly session: CheckoutSessionAggregate;
-}
+import { createCheckoutSessionLockAndPreloadQuery, takePreloadedCheckoutSession } from "./open-session.ts";
+import {
+  lockStockAndReadOffer,
+  requireNoStockShortage,
+  toSellableVariantQuantities,
+} from "./session-stock.ts";
 
 /** Locks the cart, then the checkout session, until the end of the transaction, and reads both. */
 export async function lockCartAndCheckoutSession(
@@ -42,22 +42,23 @@ export async function lockCartAndCheckoutSession(
   context: CartCommandContext,
   sessionId: string,
 ): Promise<LockedCartAndCheckoutSession> {
-  const found = await transaction
-    .selectFrom("hostedCheckoutSession")
-    .select(["id", "cartId"])
-    .where("id", "=", blankIdWithForbiddenCharacters(sessionId))
-    .where("merchantId", "=", context.merchantId)
-    .executeTakeFirst();
-  const cart =
-    found === undefined ? undefined : await lockAndReadCartIfFound(transaction, context, found.cartId);
-  if (found === undefined || cart === undefined) throw createFailure("checkout_session_not_found");
-  await transaction
-    .selectFrom("hostedCheckoutSession")
-    .select("id")
-    .where("id", "=", found.id)
-    .forNoKeyUpdate()
-    .execute();
-  return { cart, session: await loadCheckoutSession(transaction, found.id) };
+  const preloaded = takePreloadedCheckoutSession(transaction, sessionId);
+  const locked = preloaded ?? (await lockAndReadSession(transaction, context, sessionId));
+  if (locked === undefined || !canCallerUseCart(context, locked.cart))
+    throw createFailure("checkout_session_not_found");
+  return locked;
+}
+
+async function lockAndReadSession(
+  transaction: Transaction,
+  { merchantId, now }: CartCommandContext,
+  sessionId: string,
+): Promise<LockedCartAndCheckoutSession | undefined> {
+  await lockAndReadRow(
+    transaction,
+    createCheckoutSessionLockAndPreloadQuery(transaction, { sessionId, merchantId, now }),
+  );
+  return takePreloadedCheckoutSession(transaction, sessionId);
 }
 
 export async function loadCheckoutSession(
@@ -85,8 +86,9 @@ export interface CheckoutSessionColumnUpdate {
 }
 
 /**
- * Updates the checkout session and raises its version by one. If the update completes the session, also
- * deletes the secret in the URL of the checkout page.
+ * Updates the locked checkout session, and raises its version by one, with the next statement of the
+ * transaction or with its COMMIT. If the update completes the session, also deletes the secret in the URL of
+ * the checkout page. Returns the updated session.
  */
 export async function saveCheckoutSession(
   transaction: Transaction,
@@ -98,17 +100,23 @@ export async function saveCheckoutSession(
 ): Promise<CheckoutSessionAggregate> {
   const clearedSecret =
     patch.status === "completed" ? { urlSealed: null, urlDataKey: null, urlKeyId: null } : {};
-  const { numUpdatedRows } = await transaction
+  const version = session.version + 1;
+  const query = transaction
     .updateTable("hostedCheckoutSession")
-    .set({ ...patch, ...clearedSecret, version: session.version + 1, updatedAt: now })
+    .set({ ...patch, ...clearedSecret, version, updatedAt: now })
     .where("id", "=", session.id)
-    .where("version", "=", session.version)
-    .executeTakeFirst();
-  if (numUpdatedRows !== 1n)
-    throw new Error(
-      `Session ${session.id} was locked at version ${session.version}, but its version has changed.`,
-    );
-  return loadCheckoutSession(transaction, session.id);
+    .compile();
+  await bufferWriteUntilNextStatement(transaction, { query, tables: ["hostedCheckoutSession"] });
+  const { submittedAt, completedAt, ...columns } = patch;
+  return {
+    ...session,
+    ...columns,
+    ...(submittedAt === undefined ? {} : { submittedAt: submittedAt?.toISOString() ?? null }),
+    ...(completedAt === undefined ? {} : { completedAt: completedAt.toISOString() }),
+    ...(patch.status === "completed" ? { secret: null } : {}),
+    version,
+    updatedAt: now.toISOString(),
+  };
 }
 
 /** Returns those columns of a checkout session whose values are copied from the cart. */
@@ -126,6 +134,11 @@ export interface PublishCheckoutSessionEventInput {
   readonly after: CheckoutSessionAggregate;
   /** The cart before and after this change of its checkout session; left out if the cart did not change. */
   readonly carts?: { readonly before: CartAggregate; readonly after: CartAggregate };
+  /**
+   * The session and its cart at the end of the transaction, if neither changes again; if left out, the event
+   * reads both at the end of the transaction.
+   */
+  readonly final?: LockedCartAndCheckoutSession | undefined;
 }
 
 /**
@@ -135,14 +148,19 @@ export interface PublishCheckoutSessionEventInput {
 export function publishCheckoutSessionEvent(
   { outbox, now }: Pick<CartCommandContext, "outbox" | "now">,
   type: EventType,
-  { before, after, carts }: PublishCheckoutSessionEventInput,
+  { before, after, carts, final }: PublishCheckoutSessionEventInput,
 ): void {
   const [previousFields, currentFields] = [changeableFields(before), changeableFields(after)];
   const sessionChanges = Object.entries(previousFields).filter(
     ([name, value]) => JSON.stringify(value) !== JSON.stringify(currentFields[name]),
   );
   const cartChanges = carts === undefined ? [] : cartDifferences(carts, now);
-  outbox.append({ type, id: after.id, previous: Object.fromEntries([...sessionChanges, ...cartChanges]) });
+  outbox.append({
+    type,
+    id: after.id,
+    previous: Object.fromEntries([...sessionChanges, ...cartChanges]),
+    ...(final === undefined ? {} : { object: final }),
+  });
 }
 
 /** Returns those fields of a rendered checkout session whose values a change of the session can alter. */
@@ -198,6 +216,11 @@ export interface RepriceCheckoutSessionCartInput extends LockedCartAndCheckoutSe
   readonly plan?: CartChangePlanner;
   /** The version of the checkout session that the caller expects; if left out, all versions are accepted. */
   readonly target?: ExpectedVersionInput;
+  /**
+   * True if the session is submitted. The promotions of the cart are then locked, and the reserved items do
+   * not expire, because the payment is processed. False if left out.
+   */
+  readonly isSubmitted?: boolean;
 }
 
 export interface CheckoutSessionRepriceResult {
@@ -221,8 +244,11 @@ export interface CheckoutSessionRepriceResult {
 export async function repriceCheckoutSessionCart(
   transaction: Transaction,
   context: CartCommandContext,
-  { cart, session, plan = planNoChange, target = {} }: RepriceCheckoutSessionCartInput,
+  input: RepriceCheckoutSessionCartInput,
 ): Promise<CheckoutSessionRepriceResult> {
+  const { cart, session, target = {}, isSubmitted = false } = input;
+  const plan: CartChangePlanner = input.plan ?? planNoChange;
+  let held: StockHoldsAndLockedStockLevels | undefined;
   let warnings: readonly StoredCartWarning[] = cart.warnings;
   const planWithWarnings: CartChangePlanner = (before) => {
     const planned = plan(before);
@@ -240,11 +266,26 @@ export async function repriceCheckoutSessionCart(
     cart,
     target,
     plan: planWithWarnings,
-    lockingSession: { sessionId: session.id },
+    lockingSession: {
+      sessionId: session.id,
+      status: isSubmitted ? "processing" : "open",
+      expiresAt: session.expiresAt,
+      sendOfferStatement: async (_transaction, offerQuery) => {
+        const read = await lockStockAndReadOffer(transaction, context, {
+          cart,
+          session,
+          isSubmitted,
+          offerQuery,
+        });
+        ({ held } = read);
+        return read.offer;
+      },
+    },
   });
   const shortages = await replaceStockHolds(transaction, context, {
     sessionId: session.id,
-    expiresAt: new Date(session.expiresAt),
+    expiresAt: isSubmitted ? null : new Date(session.expiresAt),
+    held,
     lines: toSellableVariantQuantities(after.lines, warnings),
   });
   // A shortage of stock causes a failure, which rolls back this change of the cart. The failure therefore

@@ -3,28 +3,30 @@
  * address in the cart's address. In the second case, the e-mail address is also stored in the cart, so that
  * the order and the checkout page have it.
  */
-import { findEncryptedPersonalData, decryptPersonalData } from "#commerce/addresses/personal-data.ts";
+import { decryptPersonalData, type EncryptedPersonalDataRow } from "#commerce/addresses/personal-data.ts";
 import type { PostalAddress } from "#commerce/addresses/postal-address.ts";
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
-import { omitExpiredCartAddress } from "#commerce/carts/cart-status.ts";
 import type { CartCommandContext } from "#commerce/carts/change-cart.ts";
 import { replaceBuyerEmailOfCart } from "#commerce/carts/market-and-buyer.ts";
 import type { Transaction } from "#database/transaction.ts";
 
+interface CartWithAddressRow {
+  readonly cart: CartAggregate;
+  /** The row with the cart's postal address; undefined if the cart has no address or its address has expired. */
+  readonly addressRow: EncryptedPersonalDataRow | undefined;
+}
+
 /**
- * Returns the id of the cart's stored e-mail address. If the cart has none, first copies the e-mail address
- * from the cart's postal address to the cart. Returns null if neither exists.
+ * Returns the cart's stored e-mail address, with its masked form. If the cart has none, first copies the
+ * e-mail address from the cart's postal address to the cart. Returns null if neither exists.
  */
-export async function findOrStoreContactEmailId(
+export async function findOrStoreContactEmail(
   transaction: Transaction,
   context: CartCommandContext,
-  cart: CartAggregate,
-): Promise<string | null> {
-  if (cart.buyerEmail !== null) return cart.buyerEmail.id;
-  const { address } = omitExpiredCartAddress(cart, context.now);
-  if (address === null) return null;
-  const row = (await findEncryptedPersonalData(transaction, [address.id])).get(address.id);
-  const opened = row === undefined ? undefined : decryptPersonalData(context.keyring, row);
+  { cart, addressRow }: CartWithAddressRow,
+): Promise<CartAggregate["buyerEmail"]> {
+  if (cart.buyerEmail !== null) return cart.buyerEmail;
+  const opened = addressRow === undefined ? undefined : decryptPersonalData(context.keyring, addressRow);
   if (opened?.kind !== "address") return null;
   return replaceBuyerEmailOfCart(transaction, context, { cart, email: opened.address.email ?? null });
 }

@@ -3,7 +3,12 @@
  * the secret URL of the checkout page. If one of these steps fails, nothing is changed.
  */
 import { randomBytes } from "node:crypto";
-import { getPersonalDataIdsOfCartOrOrder } from "#commerce/addresses/personal-data.ts";
+import { sql } from "kysely";
+import {
+  buildEncryptedPersonalDataSqlQuery,
+  type EncryptedPersonalDataRow,
+  getPersonalDataIdsOfCartOrOrder,
+} from "#commerce/addresses/personal-data.ts";
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 import {
   omitExpiredCartAddress,
@@ -21,24 +26,31 @@ import {
   createInvalidFieldFailure,
   requireNoInputFieldErrors,
 } from "#foundation/faults.ts";
-import { replaceStockHolds } from "#commerce/inventory/stock-holds.ts";
-import { choosePaymentProvider } from "#commerce/payments/connections.ts";
-import type { Transaction } from "#database/transaction.ts";
-import { createId, blankIdWithForbiddenCharacters } from "#foundation/ids.ts";
+import { replaceStockHolds, type StockHoldsAndLockedStockLevels } from "#commerce/inventory/stock-holds.ts";
+import { buildStockLevelLockSqlQuery, toLockedStockLevels } from "#commerce/inventory/stock-levels.ts";
 import {
-  type LockedCartAndCheckoutSession,
-  loadCheckoutSession,
-  type CheckoutSessionCommandContext,
-} from "./change-session.ts";
+  buildPaymentSetupSqlQuery,
+  type MerchantPaymentSetup,
+  toPaymentModeAndProvider,
+} from "#commerce/payments/connections.ts";
+import { bufferInsertUntilNextStatement } from "#database/prepared-template.ts";
+import { runStatementsPipelined, type Transaction } from "#database/transaction.ts";
+import type { EncryptedValue } from "#foundation/encryption.ts";
+import { createId, blankIdWithForbiddenCharacters } from "#foundation/ids.ts";
+import { type CheckoutSessionCommandContext } from "./change-session.ts";
 import {
   requireAvailableCartLines,
   requireNoStockShortage,
   requireStockForAllCartLines,
 } from "./session-stock.ts";
-import { findOrStoreContactEmailId } from "./contact-email.ts";
+import { findOrStoreContactEmail } from "./contact-email.ts";
 import { extendPersonalDataRetentionForCheckoutSession } from "./keep-personal-data.ts";
 import { findCheckoutReturnUrlFaults, hashCheckoutPageSecret } from "./session-page.ts";
-import { getCheckoutPageSecretEncryptionContext } from "./session-aggregate.ts";
+import {
+  type CheckoutSessionAggregate,
+  getCheckoutPageSecretEncryptionContext,
+  type LockedCartAndCheckoutSession,
+} from "./session-aggregate.ts";
 
 export interface CreateCheckoutSessionInput extends ExpectedVersionInput {
   readonly cartId: string;
@@ -68,19 +80,26 @@ export async function createCheckoutSession(
   requireUnlockedCart(cart, now);
   requireChangeableCart(cart, input, now);
   if (cart.lines.length === 0) throw createCartConflictFailure("cart_empty", cart, { now });
-  await requirePaymentProvider(transaction, context, cart);
+  const read = await readForNewSession(transaction, context, cart);
+  if (read.paymentSetup.chosen === null)
+    throw createCartConflictFailure("invalid_state", cart, { now, reason: "payment_provider_missing" });
   await requireTokenOfCart(transaction, context, { cart, addressToken: input.addressToken ?? null });
   const sessionId = createId("checkoutSession", now.getTime());
   const expiresAt = new Date(
     now.getTime() + (input.lifetimeMinutes ?? sessionLifetimeMinutes.default) * 60_000,
   );
-  const buyerEmailId = await findOrStoreContactEmailId(transaction, context, cart);
+  const secret = createPageSecret(context, sessionId);
+  const buyerEmail = await findOrStoreContactEmail(transaction, context, {
+    cart,
+    addressRow: read.addressRow,
+  });
   const after = await applyCartChangePlan(transaction, context, {
     cart,
     target: input,
     plan: () => ({
       event: "cart.locked",
-      draft: { ...toUnpricedCartDraft(cart), buyerEmailId },
+      draft: { ...toUnpricedCartDraft(cart), buyerEmailId: buyerEmail?.id ?? null },
+      buyerEmail,
       checkResult: ({ warnings }) => {
         requireAvailableCartLines(cart, warnings, now);
         requireStockForAllCartLines(cart, warnings, now);
@@ -88,11 +107,61 @@ export async function createCheckoutSession(
     }),
     lockingSession: {
       sessionId,
-      create: (next) => startSession(transaction, context, { cart, next, input, sessionId, expiresAt }),
+      status: "open",
+      expiresAt: expiresAt.toISOString(),
+      create: (next) =>
+        startSession(transaction, context, {
+          cart,
+          next,
+          input,
+          sessionId,
+          expiresAt,
+          secret,
+          held: read.held,
+        }),
     },
   });
-  context.outbox.append({ type: "checkout_session.created", id: sessionId });
-  return { cart: after, session: await loadCheckoutSession(transaction, sessionId) };
+  const created = {
+    cart: after,
+    session: toNewSession(context, { cart: after, input, sessionId, expiresAt, secret, read }),
+  };
+  context.outbox.append({ type: "checkout_session.created", id: sessionId, object: created });
+  return created;
+}
+
+interface DataForNewSession {
+  readonly paymentSetup: MerchantPaymentSetup;
+  /** The row with the cart's postal address, if its e-mail address may become that of the buyer. */
+  readonly addressRow: EncryptedPersonalDataRow | undefined;
+  /**
+   * The locked stock levels of the cart's variants; undefined if the cart has an expired checkout session,
+   * which must release its stock first.
+   */
+  readonly held: StockHoldsAndLockedStockLevels | undefined;
+}
+
+/** Locks the stock of the cart's variants and reads the data for a new session, in one round trip. */
+async function readForNewSession(
+  transaction: Transaction,
+  context: CheckoutSessionCommandContext,
+  cart: CartAggregate,
+): Promise<DataForNewSession> {
+  const { address } = omitExpiredCartAddress(cart, context.now);
+  const isStockLocked = cart.status !== "locked";
+  const variantIds = isStockLocked ? cart.lines.map(({ variantId }) => variantId) : [];
+  const [setups, addresses, levels] = await runStatementsPipelined(transaction, [
+    buildPaymentSetupSqlQuery(transaction, context.merchantId),
+    buildEncryptedPersonalDataSqlQuery(transaction, address === null ? [] : [address.id]),
+    buildStockLevelLockSqlQuery(transaction, context, sql`any(${variantIds}::text[])`),
+  ]);
+  const [setup] = setups.rows;
+  const [addressRow] = addresses.rows;
+  if (setup === undefined) throw new Error(`The merchant ${context.merchantId} was not found.`);
+  return {
+    paymentSetup: toPaymentModeAndProvider(setup),
+    addressRow,
+    held: isStockLocked ? { levels: toLockedStockLevels(levels.rows), holds: new Map() } : undefined,
+  };
 }
 
 /** Throws `cart_locked`, with the id of the checkout session, if the cart has a running checkout session. */
@@ -111,16 +180,6 @@ function sessionCreateFaults({
     ...findCheckoutReturnUrlFaults("/cancelUrl", cancelUrl),
     ...getIntegerFieldErrors("/lifetimeMinutes", lifetime, sessionLifetimeMinutes),
   ];
-}
-
-/** Throws if the merchant's mode is `live` and the merchant has connected no payment provider. */
-async function requirePaymentProvider(
-  transaction: Transaction,
-  { merchantId, now }: CheckoutSessionCommandContext,
-  cart: CartAggregate,
-): Promise<void> {
-  if ((await choosePaymentProvider(transaction, merchantId)) === null)
-    throw createCartConflictFailure("invalid_state", cart, { now, reason: "payment_provider_missing" });
 }
 
 async function requireTokenOfCart(
@@ -146,6 +205,8 @@ interface NewSession {
   readonly input: CreateCheckoutSessionInput;
   readonly sessionId: string;
   readonly expiresAt: Date;
+  readonly secret: PageSecret;
+  readonly held: StockHoldsAndLockedStockLevels | undefined;
 }
 
 async function startSession(
@@ -153,12 +214,12 @@ async function startSession(
   context: CheckoutSessionCommandContext,
   newSession: NewSession,
 ): Promise<void> {
-  const { cart, next, sessionId, expiresAt } = newSession;
+  const { cart, next, sessionId, expiresAt, held } = newSession;
   await insertSession(transaction, context, newSession);
   const lines = next.lines.map(({ variantId, quantity }) => ({ variantId, quantity }));
   requireNoStockShortage(
     cart,
-    await replaceStockHolds(transaction, context, { sessionId, expiresAt, lines }),
+    await replaceStockHolds(transaction, context, { sessionId, expiresAt, lines, held }),
     context.now,
   );
   const { address, buyerEmailId } = next;
@@ -174,35 +235,79 @@ async function startSession(
 
 const secretBytes = 32;
 
-async function insertSession(
-  transaction: Transaction,
-  context: CheckoutSessionCommandContext,
-  { cart, next, input, sessionId, expiresAt }: NewSession,
-): Promise<void> {
-  const { merchantId, now, keyring, tokenId } = context;
+/** The secret in the URL of the checkout page: encrypted, and as the digest by which the session is found. */
+interface PageSecret {
+  readonly encrypted: EncryptedValue;
+  readonly digest: Buffer;
+}
+
+function createPageSecret({ keyring }: CheckoutSessionCommandContext, sessionId: string): PageSecret {
   const secret = randomBytes(secretBytes).toString("base64url");
-  const { sealed, dataKey, keyId } = keyring.seal(secret, getCheckoutPageSecretEncryptionContext(sessionId));
-  await transaction
-    .insertInto("hostedCheckoutSession")
-    .values({
-      id: sessionId,
-      merchantId,
-      cartId: cart.id,
-      status: "open",
-      country: next.country,
-      currency: next.currency,
-      locale: next.locale,
-      amountTotalMinor: next.priced.totalMinor,
-      successUrl: input.successUrl,
-      cancelUrl: input.cancelUrl,
-      urlDigest: hashCheckoutPageSecret(secret),
-      urlSealed: sealed,
-      urlDataKey: dataKey,
-      urlKeyId: keyId,
-      createdBy: tokenId,
-      expiresAt,
-      createdAt: now,
-      updatedAt: now,
-    })
-    .execute();
+  const encrypted = keyring.seal(secret, getCheckoutPageSecretEncryptionContext(sessionId));
+  return { encrypted, digest: hashCheckoutPageSecret(secret) };
+}
+
+function insertSession(
+  transaction: Transaction,
+  { merchantId, now, tokenId }: CheckoutSessionCommandContext,
+  { cart, next, input, sessionId, expiresAt, secret }: NewSession,
+): Promise<void> {
+  const { sealed, dataKey, keyId } = secret.encrypted;
+  const row = {
+    id: sessionId,
+    merchantId,
+    cartId: cart.id,
+    status: "open",
+    country: next.country,
+    currency: next.currency,
+    locale: next.locale,
+    amountTotalMinor: next.priced.totalMinor,
+    successUrl: input.successUrl,
+    cancelUrl: input.cancelUrl,
+    urlDigest: secret.digest,
+    urlSealed: sealed,
+    urlDataKey: dataKey,
+    urlKeyId: keyId,
+    createdBy: tokenId,
+    expiresAt,
+    createdAt: now,
+    updatedAt: now,
+  } as const;
+  return bufferInsertUntilNextStatement(transaction, "hostedCheckoutSession", [row]);
+}
+
+interface InsertedSession extends Pick<NewSession, "cart" | "input" | "sessionId" | "expiresAt" | "secret"> {
+  readonly read: DataForNewSession;
+}
+
+/** Returns the new session as it is stored. `cart` is the cart after the session has locked it. */
+function toNewSession(
+  { now, tokenId }: CheckoutSessionCommandContext,
+  { cart, input, sessionId, expiresAt, secret, read }: InsertedSession,
+): CheckoutSessionAggregate {
+  const { id, slug, name } = cart.merchant;
+  return {
+    id: sessionId,
+    status: "open",
+    version: 1,
+    merchant: { id, slug, name },
+    paymentSetup: read.paymentSetup,
+    cartId: cart.id,
+    orderId: null,
+    country: cart.country,
+    currency: cart.currency,
+    locale: cart.locale,
+    amountTotalMinor: cart.totalMinor,
+    successUrl: input.successUrl,
+    cancelUrl: input.cancelUrl,
+    createdBy: tokenId,
+    secret: secret.encrypted,
+    cancellation: null,
+    createdAt: now.toISOString(),
+    updatedAt: now.toISOString(),
+    expiresAt: expiresAt.toISOString(),
+    submittedAt: null,
+    completedAt: null,
+    canceledAt: null,
+  };
 }

@@ -18,7 +18,6 @@ import {
 import { releasePromotionUses } from "#commerce/promotions/promotion-uses.ts";
 import type { Transaction } from "#database/transaction.ts";
 import {
-  type LockedCartAndCheckoutSession,
   lockCartAndCheckoutSession,
   saveCheckoutSession,
   publishCheckoutSessionEvent,
@@ -28,6 +27,7 @@ import { setPersonalDataRetentionAfterFailedPayment } from "./keep-personal-data
 import {
   createCheckoutSessionConflictFailure,
   requireProcessingCheckoutSession,
+  type LockedCartAndCheckoutSession,
 } from "./session-aggregate.ts";
 
 export const sessionFailReasons = ["buyer_gave_up", "provider_error", "other"] as const;

@@ -7,7 +7,7 @@ import { sql } from "kysely";
 import { getPersonalDataIdsOfCartOrOrder } from "#commerce/addresses/personal-data.ts";
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 import { endedCartRetentionMs } from "#commerce/carts/cart-status.ts";
-import type { Transaction } from "#database/transaction.ts";
+import { bufferWriteUntilNextStatement, type Transaction } from "#database/transaction.ts";
 
 /**
  * Time from the end of a checkout session to the erasure of its personal data, in milliseconds. The delay
@@ -25,9 +25,10 @@ export async function extendPersonalDataRetentionForCheckoutSession(
   expiresAt: Date,
 ): Promise<void> {
   if (ids.length === 0) return;
-  await sql`update personal_data set erase_after = greatest(erase_after,
+  const query = sql`update personal_data set erase_after = greatest(erase_after,
     ${new Date(expiresAt.getTime() + retentionAfterSessionMs)}::timestamptz)
-    where id = any(${ids}::text[]) and erased_at is null`.execute(transaction);
+    where id = any(${ids}::text[]) and erased_at is null`.compile(transaction);
+  await bufferWriteUntilNextStatement(transaction, { query, tables: ["personalData"] });
 }
 
 /**

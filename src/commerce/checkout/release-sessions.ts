@@ -20,13 +20,12 @@ import {
 import { unlockCartAfterCheckout } from "#commerce/carts/cart-transitions.ts";
 import { requireNoInputFieldErrors, getTextFieldErrors } from "#foundation/faults.ts";
 import {
-  type LockedCartAndCheckoutSession,
   lockCartAndCheckoutSession,
   loadCheckoutSession,
   type CheckoutSessionCommandContext,
   publishCheckoutSessionEvent,
 } from "./change-session.ts";
-import { requireOpenCheckoutSession } from "./session-aggregate.ts";
+import { requireOpenCheckoutSession, type LockedCartAndCheckoutSession } from "./session-aggregate.ts";
 
 interface SessionExpiryServices {
   readonly db: Database;

@@ -4,11 +4,13 @@
  * a background job stores this status. The items of a session are the lines of its cart; the session itself
  * stores no items.
  */
-import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
+import { type CompiledQuery, type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
 import type { CheckoutSessionCancellation } from "./end-session.ts";
+import { createPaddedInClauseTemplate, prepareStatementTemplate } from "#database/prepared-template.ts";
 import type { DatabaseOrTransaction } from "#database/transaction.ts";
 import { formatUtcTimeSql } from "#database/sql-fragments.ts";
 import type { EncryptionContext, EncryptedValue } from "#foundation/encryption.ts";
+import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 import type { ExpectedVersionInput } from "#commerce/carts/cart-status.ts";
 import {
   createFailure,
@@ -54,7 +56,14 @@ export interface CheckoutSessionAggregate {
   readonly canceledAt: string | null;
 }
 
-interface SessionRow extends Omit<
+/** A checkout session and its cart, which the transaction has locked. */
+export interface LockedCartAndCheckoutSession {
+  readonly cart: CartAggregate;
+  readonly session: CheckoutSessionAggregate;
+}
+
+/** A row of the statement that `buildCheckoutSessionsByIdSqlQuery` builds. */
+export interface CheckoutSessionRow extends Omit<
   CheckoutSessionAggregate,
   "secret" | "cancellation" | "merchant" | "paymentSetup"
 > {
@@ -80,24 +89,43 @@ export async function findCheckoutSessions(
   reader: DatabaseOrTransaction,
   ids: readonly string[],
 ): Promise<Map<string, CheckoutSessionAggregate>> {
-  const { rows } = await sql<SessionRow>`
-    select s.id, s.status, s.version, m.id as merchant_id, m.slug as merchant_slug, m.name as merchant_name,
-    m.mode as merchant_mode, c.provider as connected_provider, c.id as connection_id, s.cart_id, s.order_id,
-    s.country, s.currency,
-      s.locale, s.amount_total_minor, s.success_url, s.cancel_url, s.created_by, s.url_sealed, s.url_data_key,
-      s.url_key_id, s.cancel_reason,
-      s.cancel_note, s.cancel_actor, ${formatUtcTimeSql(sql`s.created_at`)} as created_at,
-      ${formatUtcTimeSql(sql`s.updated_at`)} as updated_at,
-      ${formatUtcTimeSql(sql`s.expires_at`)} as expires_at, ${formatUtcTimeSql(sql`s.submitted_at`)} as submitted_at,
-      ${formatUtcTimeSql(sql`s.completed_at`)} as completed_at,
-      ${formatUtcTimeSql(sql`s.canceled_at`)} as canceled_at
-    from hosted_checkout_session s join merchant m on m.id = s.merchant_id
-      left join payment_connection c on c.merchant_id = m.id and c.disconnected_at is null
-    where s.id = any(${ids}::text[])`.execute(reader);
-  return new Map(rows.map((row) => [row.id, toSessionAggregate(row)]));
+  const { rows } = await reader.executeQuery(buildCheckoutSessionsByIdSqlQuery(reader, ids));
+  return new Map(rows.map((row) => [row.id, toCheckoutSessionAggregate(row)]));
 }
 
-function toSessionAggregate(row: SessionRow): CheckoutSessionAggregate {
+/**
+ * Returns the SQL statement that `findCheckoutSessions` runs, for callers that send it together with other
+ * statements in one round trip.
+ */
+export function buildCheckoutSessionsByIdSqlQuery(
+  reader: DatabaseOrTransaction,
+  ids: readonly string[],
+): CompiledQuery<CheckoutSessionRow> {
+  const list = createPaddedInClauseTemplate(ids);
+  const write = (): RawBuilder<CheckoutSessionRow> => sql`
+    select s.id, s.status, s.version, m.id as "merchantId", m.slug as "merchantSlug", m.name as "merchantName",
+      m.mode as "merchantMode", c.provider as "connectedProvider", c.id as "connectionId",
+      s.cart_id as "cartId", s.order_id as "orderId", s.country, s.currency, s.locale,
+      s.amount_total_minor as "amountTotalMinor", s.success_url as "successUrl", s.cancel_url as "cancelUrl",
+      s.created_by as "createdBy", s.url_sealed as "urlSealed", s.url_data_key as "urlDataKey",
+      s.url_key_id as "urlKeyId", s.cancel_reason as "cancelReason", s.cancel_note as "cancelNote",
+      s.cancel_actor as "cancelActor", ${formatUtcTimeSql(sql`s.created_at`)} as "createdAt",
+      ${formatUtcTimeSql(sql`s.updated_at`)} as "updatedAt",
+      ${formatUtcTimeSql(sql`s.expires_at`)} as "expiresAt",
+      ${formatUtcTimeSql(sql`s.submitted_at`)} as "submittedAt",
+      ${formatUtcTimeSql(sql`s.completed_at`)} as "completedAt",
+      ${formatUtcTimeSql(sql`s.canceled_at`)} as "canceledAt"
+    from hosted_checkout_session s join merchant m on m.id = s.merchant_id
+      left join payment_connection c on c.merchant_id = m.id and c.disconnected_at is null
+    where s.id ${list.write()}`;
+  return prepareStatementTemplate(reader, {
+    form: `checkout sessions ${list.form}`,
+    write,
+    values: list.values,
+  });
+}
+
+export function toCheckoutSessionAggregate(row: CheckoutSessionRow): CheckoutSessionAggregate {
   const {
     merchantId,
     merchantSlug,

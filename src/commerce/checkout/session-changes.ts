@@ -2,6 +2,7 @@
  * Commands by which a buyer changes the address, e-mail address, delivery option or promotion code of a
  * checkout session. The rules are the same as for a cart.
  */
+import type { LockedCartAndCheckoutSession } from "./session-aggregate.ts";
 import {
   type ApplyCartPromotionInput,
   planAddingPromotionCode,
@@ -19,14 +20,11 @@ import {
 } from "#commerce/carts/select-delivery.ts";
 import { findEmailAddressFaults, replaceBuyerEmailOfCart } from "#commerce/carts/market-and-buyer.ts";
 import { toUnpricedCartDraft } from "#commerce/carts/cart-draft.ts";
+import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 import type { CartCommandContext, CartChangePlanner } from "#commerce/carts/change-cart.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { requireNoInputFieldErrors } from "#foundation/faults.ts";
-import {
-  changeCartOfCheckoutSession,
-  type LockedCartAndCheckoutSession,
-  type CheckoutSessionIdAndExpectedVersion,
-} from "./change-session.ts";
+import { changeCartOfCheckoutSession, type CheckoutSessionIdAndExpectedVersion } from "./change-session.ts";
 import { chooseContactEmail } from "./contact-email.ts";
 import { extendPersonalDataRetentionForCheckoutSession } from "./keep-personal-data.ts";
 
@@ -54,23 +52,24 @@ export function setCheckoutSessionAddress(
       const { plan } = await encryptAndStoreCartAddress(transaction, context, { cart, ...checked });
       const email = chooseContactEmail(cart, { contactEmail, address: checked.address });
       if (email === null) return plan;
-      const buyerEmailId = await replaceBuyerEmailOfCart(transaction, context, { cart, email });
+      const buyerEmail = await replaceBuyerEmailOfCart(transaction, context, { cart, email });
       await extendPersonalDataRetentionForCheckoutSession(
         transaction,
-        buyerEmailId === null ? [] : [buyerEmailId],
+        buyerEmail === null ? [] : [buyerEmail.id],
         new Date(expiresAt),
       );
-      return withBuyerEmail(plan, buyerEmailId);
+      return withBuyerEmail(plan, buyerEmail);
     },
   });
 }
 
 /** Adds the buyer's e-mail address to the planned change of a cart, so that one save of the cart changes both. */
 const withBuyerEmail =
-  (plan: CartChangePlanner, buyerEmailId: string | null): CartChangePlanner =>
+  (plan: CartChangePlanner, buyerEmail: CartAggregate["buyerEmail"]): CartChangePlanner =>
   (cart) => {
     const planned = plan(cart);
-    return planned === null ? null : { ...planned, draft: { ...planned.draft, buyerEmailId } };
+    if (planned === null) return null;
+    return { ...planned, draft: { ...planned.draft, buyerEmailId: buyerEmail?.id ?? null }, buyerEmail };
   };
 
 export interface SetCheckoutSessionContactInput extends CheckoutSessionIdAndExpectedVersion {
@@ -86,13 +85,13 @@ export function setCheckoutSessionContact(
   return changeCartOfCheckoutSession(transaction, context, {
     target: input,
     prepare: async (cart, { expiresAt }) => {
-      const buyerEmailId = await replaceBuyerEmailOfCart(transaction, context, { cart, email: input.email });
+      const buyerEmail = await replaceBuyerEmailOfCart(transaction, context, { cart, email: input.email });
       await extendPersonalDataRetentionForCheckoutSession(
         transaction,
-        buyerEmailId === null ? [] : [buyerEmailId],
+        buyerEmail === null ? [] : [buyerEmail.id],
         new Date(expiresAt),
       );
-      return () => ({ event: "cart.updated", draft: { ...toUnpricedCartDraft(cart), buyerEmailId } });
+      return withBuyerEmail(() => ({ event: "cart.updated", draft: toUnpricedCartDraft(cart) }), buyerEmail);
     },
   });
 }

@@ -16,17 +16,15 @@ import {
   getIntegerFieldErrors,
   requireNoInputFieldErrors,
 } from "#foundation/faults.ts";
-import { setStockHoldExpiry } from "#commerce/inventory/stock-holds.ts";
-import { type ChosenPaymentProvider, choosePaymentProvider } from "#commerce/payments/connections.ts";
+import type { ChosenPaymentProvider } from "#commerce/payments/connections.ts";
 import { paymentProviderTraits } from "#commerce/payments/provider-list.ts";
 import { startPayment } from "#commerce/payments/payment-rows.ts";
 import type { PromotionRefusalReason } from "#commerce/promotions/promotion-rule.ts";
-import { lockPromotions, reservePromotionUses } from "#commerce/promotions/promotion-uses.ts";
+import { reservePromotionUses } from "#commerce/promotions/promotion-uses.ts";
 import type { Transaction } from "#database/transaction.ts";
 import { type Failure, createFailureWithDetail } from "#foundation/failure.ts";
 import { amountMinorMax, isCurrencyCode, createMoney } from "#foundation/money.ts";
 import {
-  type LockedCartAndCheckoutSession,
   lockCartAndCheckoutSession,
   repriceCheckoutSessionCart,
   saveCheckoutSession,
@@ -38,6 +36,7 @@ import {
   createCheckoutSessionConflictFailure,
   requireOpenCheckoutSession,
   type CheckoutSessionAggregate,
+  type LockedCartAndCheckoutSession,
 } from "./session-aggregate.ts";
 
 export interface SubmitCheckoutSessionInput extends ExpectedVersionInput {
@@ -68,15 +67,11 @@ export async function submitCheckoutSession(
   const locked = await lockCartAndCheckoutSession(transaction, context, input.sessionId);
   const { session } = locked;
   requireOpenCheckoutSession(session, input, context.now);
-  // To prevent deadlocks, all transactions lock promotions before stock. While the promotions are locked, no
-  // other transaction can change or use them. The prices of the cart therefore stay valid until this checkout
-  // session takes its promotion uses.
-  await lockPromotions(
-    transaction,
-    locked.cart.promotions.map(({ promotionId }) => promotionId),
-  );
-  const { cart, warnings, isChanged } = await repriceCheckoutSessionCart(transaction, context, locked);
-  const chosen = await choosePaymentProvider(transaction, context.merchantId);
+  const { cart, warnings, isChanged } = await repriceCheckoutSessionCart(transaction, context, {
+    ...locked,
+    isSubmitted: true,
+  });
+  const { chosen } = session.paymentSetup;
   // A session that cannot be paid causes a failure, which rolls back this change of the cart. The failure
   // therefore contains the cart's version before the change.
   requireReadyToPay(
@@ -85,7 +80,6 @@ export async function submitCheckoutSession(
     context.now,
   );
   await takeCartPromotionUses(transaction, context, { cart, session });
-  await setStockHoldExpiry(transaction, { sessionId: session.id, expiresAt: null });
   await cancelPlannedErasureOfOrderData(transaction, getPersonalDataIdsOfCartOrOrder(cart));
   const token = input.paymentToken ?? null;
   await startSessionPayment(transaction, context, { cart, session, chosen, token });
@@ -95,13 +89,21 @@ export async function submitCheckoutSession(
     submittedAt: context.now,
   } as const;
   const after = await saveCheckoutSession(transaction, context, { session, patch });
+  const submitted = { cart: withSessionStatus(cart, after), session: after };
   publishCheckoutSessionEvent(context, "checkout_session.processing", {
     before: session,
     after,
     carts: { before: locked.cart, after: cart },
+    // If the total is 0, the order is placed in the same transaction, which changes both again.
+    final: cart.totalMinor > 0 ? submitted : undefined,
   });
-  return { cart, session: after, isCartChanged: isChanged };
+  return { ...submitted, isCartChanged: isChanged };
 }
+
+const withSessionStatus = (cart: CartAggregate, { status }: CheckoutSessionAggregate): CartAggregate => ({
+  ...cart,
+  session: cart.session === null ? null : { ...cart.session, status },
+});
 
 const tokenPattern = /^[\x21-\x7e]{1,255}$/;
 

@@ -8,6 +8,7 @@ import type { Log } from "#foundation/log.ts";
 import type { ExportJobRow } from "./export-jobs.ts";
 import {
   claimDueExportJob,
+  findNextExportJobDueAt,
   type ExportWriterOptions,
   postponeExportJob,
   releaseExportJob,
@@ -56,6 +57,8 @@ export function createExportWorker(options: ExportWorkerOptions): ExportWorker {
       await takeTurn(options, job, stopping.signal);
     }
   };
+  const reportFailedSearch = (err: unknown): void =>
+    log.error({ err }, "Exports that are due could not be looked for.");
   const run = (): Promise<void> =>
     (running ??= writeDueExports().finally(() => {
       running = undefined;
@@ -65,12 +68,20 @@ export function createExportWorker(options: ExportWorkerOptions): ExportWorker {
     if (!isStarted || running !== undefined) return;
     isWoken = false;
     run()
-      .catch((err: unknown) => log.error({ err }, "Exports that are due could not be looked for."))
+      .catch(reportFailedSearch)
       .finally(() => {
         if (isWoken) wake();
       });
   };
-  const poll = createDueWorkPoller({ search: wake, everyMs: pollMs, areNoticesReceived });
+  const search = async (): Promise<number | undefined> => {
+    const at = await findNextExportJobDueAt(db).catch(reportFailedSearch);
+    if (!at) return undefined;
+    const inMs = at.getTime() - clock.now().getTime();
+    if (inMs > 0) return inMs;
+    wake();
+    return undefined;
+  };
+  const poll = createDueWorkPoller({ search, everyMs: pollMs, areNoticesReceived });
   return {
     wake: () => runInDetachedContext(wake),
     start: () => {
@@ -79,9 +90,8 @@ export function createExportWorker(options: ExportWorkerOptions): ExportWorker {
     },
     stop: async () => {
       isStarted = false;
-      poll.stop();
       stopping.abort();
-      await running?.catch(() => undefined);
+      await Promise.all([poll.stop(), running?.catch(() => undefined)]);
     },
     drain: run,
   };

@@ -57,6 +57,13 @@ export async function claimDueExportJob(db: Database, now: Date): Promise<Export
   });
 }
 
+/** Returns the time at which the next unfinished export job becomes due; null if there is none. */
+export async function findNextExportJobDueAt(db: Database): Promise<Date | null> {
+  const { rows } = await sql<{ at: Date | null }>`
+    select min(due_at) as at from export_job where status in ('queued', 'running')`.execute(db);
+  return rows[0]?.at ?? null;
+}
+
 /**
  * Reads the next page of an export's rows and stores it as a chunk. Returns the changed job; undefined if the
  * export has ended or another worker has continued it.

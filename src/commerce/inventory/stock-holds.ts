@@ -3,13 +3,19 @@
  * quantity is always the sum of its stock holds and the units reserved for orders. If too few units are free,
  * expired holds are deleted before a request is refused.
  */
-import { sql } from "kysely";
-import type { Transaction } from "#database/transaction.ts";
+import { type CompiledQuery, sql } from "kysely";
 import {
+  bufferWriteUntilNextStatement,
+  runStatementsPipelined,
+  type Transaction,
+} from "#database/transaction.ts";
+import {
+  buildStockLevelLockSqlQuery,
   lockStockLevels,
+  toLockedStockLevels,
+  type LockedStockLevel,
   applyStockLevelDeltas,
   sumQuantitiesOfEachVariant,
-  type StockLevel,
   type StockLevelDelta,
   type StockCommandContext,
   type VariantQuantity,
@@ -29,9 +35,14 @@ export interface StockShortage {
 /** All stock holds of one checkout session. */
 export interface CheckoutSessionStockHolds {
   readonly sessionId: string;
-  /** Time at which the stock holds of the checkout session expire; null if they do not expire. */
+  /**
+   * Time at which the stock holds of the checkout session expire; null while a payment is processed, so that
+   * the holds do not expire.
+   */
   readonly expiresAt: Date | null;
   readonly lines: readonly VariantQuantity[];
+  /** The stock holds and stock levels, if the transaction has already locked and read them. */
+  readonly held?: StockHoldsAndLockedStockLevels | undefined;
 }
 
 /**
@@ -42,10 +53,12 @@ export interface CheckoutSessionStockHolds {
 export async function replaceStockHolds(
   transaction: Transaction,
   context: StockCommandContext,
-  { sessionId, expiresAt, lines }: CheckoutSessionStockHolds,
+  { sessionId, expiresAt, lines, held: lockedBefore }: CheckoutSessionStockHolds,
 ): Promise<readonly StockShortage[]> {
   const wanted = sumQuantitiesOfEachVariant(lines);
-  const held = await lockAndReadStockHolds(transaction, context, { sessionId, alsoLock: [...wanted.keys()] });
+  const held =
+    lockedBefore ??
+    (await lockAndReadStockHolds(transaction, context, { sessionId, alsoLock: [...wanted.keys()] }));
   const { levels, shortages } = await releaseExpiredHoldsAndFindShortages(transaction, context, {
     sessionId,
     wanted,
@@ -69,7 +82,13 @@ export interface StockHoldsAndLockedStockLevels {
   /** Number of units that the checkout session holds, by variant id. */
   readonly holds: ReadonlyMap<string, number>;
   /** The stock levels of the held and the requested variants, by variant id; all are locked. */
-  readonly levels: Map<string, StockLevel>;
+  readonly levels: Map<string, LockedStockLevel>;
+}
+
+interface StockHoldsToLock {
+  readonly sessionId: string;
+  /** Ids of further variants whose stock levels are locked. */
+  readonly alsoLock?: readonly string[];
 }
 
 /**
@@ -79,21 +98,40 @@ export interface StockHoldsAndLockedStockLevels {
 export async function lockAndReadStockHolds(
   transaction: Transaction,
   context: StockCommandContext,
-  { sessionId, alsoLock = [] }: { readonly sessionId: string; readonly alsoLock?: readonly string[] },
+  toLock: StockHoldsToLock,
 ): Promise<StockHoldsAndLockedStockLevels> {
-  const read = async (): Promise<Map<string, number>> => {
-    const rows = await transaction
-      .selectFrom("stockHold")
-      .select(["variantId", "quantity"])
-      .where("sessionId", "=", sessionId)
-      .execute();
-    return new Map(rows.map(({ variantId, quantity }) => [variantId, quantity]));
-  };
-  const levels = await lockStockLevels(transaction, context, [
-    ...new Set([...alsoLock, ...(await read()).keys()]),
-  ]);
-  return { levels, holds: await read() };
+  const statements = buildStockHoldLockSqlQueries(transaction, context, toLock);
+  const [levels, holds] = await runStatementsPipelined(transaction, statements);
+  return toStockHoldsAndLockedStockLevels(levels.rows, holds.rows);
 }
+
+/**
+ * Builds the two statements of `lockAndReadStockHolds`, for callers that send them together with other
+ * statements. `toStockHoldsAndLockedStockLevels` converts their results.
+ */
+export const buildStockHoldLockSqlQueries = (
+  transaction: Transaction,
+  context: StockCommandContext,
+  { sessionId, alsoLock = [] }: StockHoldsToLock,
+): readonly [CompiledQuery<LockedStockLevel>, CompiledQuery<HoldRow>] => [
+  buildStockLevelLockSqlQuery(
+    transaction,
+    context,
+    sql`any(${alsoLock}::text[] || array(select variant_id from stock_hold where session_id = ${sessionId}))`,
+  ),
+  sql<HoldRow>`select variant_id as "variantId", quantity from stock_hold
+    where session_id = ${sessionId}`.compile(transaction),
+];
+
+type HoldRow = VariantQuantity;
+
+export const toStockHoldsAndLockedStockLevels = (
+  levels: readonly LockedStockLevel[],
+  holds: readonly HoldRow[],
+): StockHoldsAndLockedStockLevels => ({
+  levels: toLockedStockLevels(levels),
+  holds: new Map(holds.map(({ variantId, quantity }) => [variantId, quantity])),
+});
 
 interface StockDemand {
   /**
@@ -114,7 +152,7 @@ export async function releaseExpiredHoldsAndFindShortages(
   context: StockCommandContext,
   { sessionId, wanted, held }: StockDemand,
 ): Promise<{
-  readonly levels: ReadonlyMap<string, StockLevel>;
+  readonly levels: ReadonlyMap<string, LockedStockLevel>;
   readonly shortages: readonly StockShortage[];
 }> {
   const short = findShortages(wanted, held);
@@ -149,7 +187,7 @@ interface ExpiredHoldsQuery {
    * deleted.
    */
   readonly sessionId: string | null;
-  readonly levels: ReadonlyMap<string, StockLevel>;
+  readonly levels: ReadonlyMap<string, LockedStockLevel>;
   readonly variantIds: readonly string[];
 }
 
@@ -161,7 +199,7 @@ async function deleteExpiredHolds(
   transaction: Transaction,
   context: StockCommandContext,
   { sessionId, levels, variantIds }: ExpiredHoldsQuery,
-): Promise<StockLevel[]> {
+): Promise<LockedStockLevel[]> {
   const { rows } = await sql<{ variantId: string; quantity: number }>`
     with ended as (
       delete from stock_hold where variant_id = any(${variantIds}::text[]) and expires_at <= ${context.now}
@@ -202,8 +240,8 @@ export async function releaseExpiredStockHolds(
  */
 export function toStockLevelDeltas<Row extends { readonly variantId: string }>(
   rows: readonly Row[],
-  levels: ReadonlyMap<string, StockLevel>,
-  change: (row: Row, level: StockLevel) => Omit<StockLevelDelta, "level">,
+  levels: ReadonlyMap<string, LockedStockLevel>,
+  change: (row: Row, level: LockedStockLevel) => Omit<StockLevelDelta, "level">,
 ): StockLevelDelta[] {
   return rows.flatMap((row) => {
     const level = levels.get(row.variantId);
@@ -220,21 +258,22 @@ async function writeHolds(
     wanted,
   }: { readonly sessionId: string; readonly expiresAt: Date | null; readonly wanted: StockDemand["wanted"] },
 ): Promise<void> {
-  const [variantIds, quantities] = [[...wanted.keys()], [...wanted.values()]];
-  await sql`
-    with dropped as (delete from stock_hold where session_id = ${sessionId}
-    and variant_id <> all(${variantIds}::text[]))
-    insert into stock_hold as h (session_id, variant_id, merchant_id, quantity, expires_at)
+  const [variantIds, quantities] = [[...wanted.keys()], [...wanted.values()].map(String)];
+  const query = sql`
+    with dropped_holds as (delete from stock_hold where session_id = ${sessionId}
+    and variant_id <> all(${variantIds}::text[])),
+    holds as (insert into stock_hold as h (session_id, variant_id, merchant_id, quantity, expires_at)
     select ${sessionId}, w.variant_id, ${merchantId}, w.quantity, ${expiresAt}::timestamptz
     from unnest(${variantIds}::text[], ${quantities}::int[]) as w(variant_id, quantity)
     on conflict (session_id, variant_id) do update set quantity = excluded.quantity, expires_at =
-    excluded.expires_at`.execute(transaction);
+    excluded.expires_at)
+    select 1`.compile(transaction);
+  await bufferWriteUntilNextStatement(transaction, { query, tables: ["stockHold"] });
 }
 
 /**
- * Sets the time at which the stock holds of a checkout session expire; null while a payment is processed, so
- * that the holds do not expire. The caller must have checked with `replaceStockHolds` that the holds still
- * exist.
+ * Sets the time at which the stock holds of a checkout session expire; null if they do not expire. The caller
+ * must have checked with `replaceStockHolds` that the holds still exist.
  */
 export async function setStockHoldExpiry(
   transaction: Transaction,

@@ -4,9 +4,9 @@
  * availability of a product changes, the product is queued for an update of the search index. Events are
  * published when a variant sells out, becomes low or is in stock again.
  */
-import { sql } from "kysely";
+import { type CompiledQuery, type RawBuilder, sql } from "kysely";
 import { computeStockAvailability, type VariantStock } from "#commerce/catalog/availability.ts";
-import type { Transaction } from "#database/transaction.ts";
+import { bufferWriteUntilNextStatement, type Transaction } from "#database/transaction.ts";
 import { createFailure, type Failure } from "#foundation/failure.ts";
 import type { DomainEvent, EventOutbox } from "#webhooks/outbox.ts";
 import type { MerchantCommandContext } from "#commerce/command-context.ts";
@@ -22,6 +22,12 @@ export interface StockLevel extends VariantStock {
   readonly version: number;
 }
 
+/** A stock level that the transaction has locked. */
+export interface LockedStockLevel extends StockLevel {
+  /** True if the variant has stock holds that have expired, and whose units are still counted as reserved. */
+  readonly hasExpiredHolds: boolean;
+}
+
 /** A stock level before and after a change. */
 export interface StockLevelBeforeAndAfter {
   readonly before: StockLevel;
@@ -34,25 +40,43 @@ export interface StockLevelBeforeAndAfter {
  */
 export async function lockStockLevels(
   transaction: Transaction,
-  { merchantId }: Pick<StockCommandContext, "merchantId">,
+  context: Pick<StockCommandContext, "merchantId" | "now">,
   variantIds: readonly string[],
-): Promise<Map<string, StockLevel>> {
+): Promise<Map<string, LockedStockLevel>> {
   if (variantIds.length === 0) return new Map();
-  const { rows } = await sql<StockLevel>`
-    select s.variant_id, v.product_id, s.version, s.on_hand, s.reserved, s.backorder_limit,
-    s.low_stock_threshold, v.discontinued, v.available_from
-    from stock_level s join variant v on v.id = s.variant_id
-    where s.variant_id = any(${variantIds}::text[]) and s.merchant_id = ${merchantId}
-    order by s.variant_id for no key update of s`.execute(transaction);
-  return new Map(rows.map((row) => [row.variantId, row]));
+  const { rows } = await transaction.executeQuery(
+    buildStockLevelLockSqlQuery(transaction, context, sql`any(${variantIds}::text[])`),
+  );
+  return toLockedStockLevels(rows);
 }
+
+/**
+ * Builds the statement that locks stock levels, for callers that send it together with other statements.
+ * `variantIds` is the SQL after `variant_id =`, for example `any(…)` of a subselect.
+ */
+export const buildStockLevelLockSqlQuery = (
+  transaction: Transaction,
+  { merchantId, now }: Pick<StockCommandContext, "merchantId" | "now">,
+  variantIds: RawBuilder<unknown>,
+): CompiledQuery<LockedStockLevel> =>
+  sql<LockedStockLevel>`
+    select s.variant_id as "variantId", v.product_id as "productId", s.version, s.on_hand as "onHand", s.reserved,
+    s.backorder_limit as "backorderLimit", s.low_stock_threshold as "lowStockThreshold", v.discontinued,
+    v.available_from as "availableFrom", exists (select from stock_hold h where h.variant_id = s.variant_id
+    and h.expires_at <= ${now}::timestamptz) as "hasExpiredHolds"
+    from stock_level s join variant v on v.id = s.variant_id
+    where s.variant_id = ${variantIds} and s.merchant_id = ${merchantId}
+    order by s.variant_id for no key update of s`.compile(transaction);
+
+export const toLockedStockLevels = (rows: readonly LockedStockLevel[]): Map<string, LockedStockLevel> =>
+  new Map(rows.map((row) => [row.variantId, row]));
 
 /**
  * A change of a locked stock level: the number of units to add to the stock on hand, and the number to add to
  * the reserved units. Left-out numbers add 0.
  */
 export interface StockLevelDelta {
-  readonly level: StockLevel;
+  readonly level: LockedStockLevel;
   readonly onHand?: number;
   readonly reserved?: number;
 }
@@ -67,14 +91,15 @@ export interface StockMovementCause {
 }
 
 /**
- * Changes the stock levels and returns their new values. The caller must have checked that enough units are
- * available; throws an Error if more units would be reserved than are available.
+ * Changes the stock levels with the next statement of the transaction or with its COMMIT, and returns their
+ * new values. The caller must have checked that enough units are available; otherwise, a constraint of the
+ * table refuses the statement.
  */
 export async function applyStockLevelDeltas(
   transaction: Transaction,
   owner: StockCommandContext,
   { moves, cause }: { readonly moves: readonly StockLevelDelta[]; readonly cause: StockMovementCause | null },
-): Promise<StockLevel[]> {
+): Promise<LockedStockLevel[]> {
   const { merchantId, now } = owner;
   const moved = moves.filter(({ onHand = 0, reserved = 0 }) => onHand !== 0 || reserved !== 0);
   if (moved.length === 0) return [];
@@ -83,28 +108,21 @@ export async function applyStockLevelDeltas(
     onHand,
     reserved,
   }));
-  const changed = await sql<{ variantId: string; hasEndedHolds: boolean }>`
+  const query = sql`
     with m as (select * from json_to_recordset(${JSON.stringify(rows)}::json) as m("variantId" text, "onHand"
     int, reserved int)),
     moved as (
       update stock_level s set on_hand = s.on_hand + m."onHand", reserved = s.reserved + m.reserved, version =
       s.version + 1, updated_at = ${now}::timestamptz
-      from m where s.variant_id = m."variantId" and s.reserved + m.reserved <= s.on_hand + m."onHand" +
-      s.backorder_limit
+      from m where s.variant_id = m."variantId"
       returning s.variant_id, s.on_hand, m."onHand" as delta),
     movement as (
       insert into stock_movement (merchant_id, variant_id, delta, on_hand_after, reason, note, created_at)
       select ${merchantId}, variant_id, delta, on_hand, ${cause?.reason ?? null}::text,
       ${cause?.note ?? null}::text, ${now}::timestamptz
       from moved where delta <> 0 order by variant_id)
-    select variant_id, exists (select from stock_hold h where h.variant_id = moved.variant_id
-    and h.expires_at <= ${now}::timestamptz) as has_ended_holds
-    from moved`.execute(transaction);
-  if (changed.rows.length < rows.length)
-    throw new Error(
-      `Stock levels of ${rows.map(({ variantId }) => variantId).join(", ")} would reserve ` +
-        "more units than are available.",
-    );
+    select 1`.compile(transaction);
+  await bufferWriteUntilNextStatement(transaction, { query, tables: ["stockLevel", "stockMovement"] });
   const changes = moved.map(({ level, onHand = 0, reserved = 0 }) => ({
     before: level,
     after: {
@@ -118,15 +136,10 @@ export async function applyStockLevelDeltas(
   // The column `reserved` still counts the units of expired stock holds, which readers ignore. The stock
   // level of such a variant therefore does not show whether its availability has changed. Its product is
   // always queued for an update of the search index.
-  const uncertain = new Set(
-    changed.rows.flatMap(({ variantId, hasEndedHolds }) => (hasEndedHolds ? [variantId] : [])),
-  );
   await queueForSearchIndex(
     transaction,
     changes
-      .filter(
-        ({ before, after }) => uncertain.has(after.variantId) || hasOtherAvailability(before, after, now),
-      )
+      .filter(({ before, after }) => before.hasExpiredHolds || hasOtherAvailability(before, after, now))
       .map(({ after }) => after.productId),
   );
   return changes.map(({ after }) => after);
@@ -141,8 +154,9 @@ const hasOtherAvailability = (before: VariantStock, after: VariantStock, now: Da
  */
 async function queueForSearchIndex(transaction: Transaction, productIds: readonly string[]): Promise<void> {
   if (productIds.length === 0) return;
-  await sql`insert into search_due (product_id) select distinct id
-    from unnest(${productIds}::text[]) as p(id)`.execute(transaction);
+  const query = sql`insert into search_due (product_id) select distinct id
+    from unnest(${productIds}::text[]) as p(id)`.compile(transaction);
+  await bufferWriteUntilNextStatement(transaction, { query, tables: ["searchDue"] });
 }
 
 /** A quantity of one variant. */

@@ -241,7 +241,7 @@ export function runOrderChangeAsSystem<Changed>(
   work: (transaction: Transaction, context: OrderCommandContext) => Promise<Changed>,
 ): Promise<Changed> {
   const { db, now, render, reindex, keyring, publicUrl, events } = services;
-  return runInTransaction(db, (transaction) =>
+  const runInOutbox = (transaction: Transaction): Promise<Changed> =>
     runFunctionAndInsertOutboxEvents(transaction, { merchantId, now, cause: systemCause, render }, (outbox) =>
       work(transaction, {
         merchantId,
@@ -256,8 +256,8 @@ export function runOrderChangeAsSystem<Changed>(
         actor: "system",
         reindex: (handle, ids) => reindex(handle, ids, now),
       }),
-    ),
-  );
+    );
+  return runInTransaction(db, runInOutbox, { merchantId });
 }
 
 /** The order after the change, with the id of the order part that was changed or created. */

@@ -3,13 +3,11 @@
  * authorized.
  */
 import type { ExpectedVersionInput } from "#commerce/carts/cart-status.ts";
-import {
-  type LockedCartAndCheckoutSession,
-  lockCartAndCheckoutSession,
-} from "#commerce/checkout/change-session.ts";
+import { lockCartAndCheckoutSession } from "#commerce/checkout/change-session.ts";
 import {
   createCheckoutSessionConflictFailure,
   requireProcessingCheckoutSession,
+  type LockedCartAndCheckoutSession,
 } from "#commerce/checkout/session-aggregate.ts";
 import { type SubmitCheckoutSessionInput, submitCheckoutSession } from "#commerce/checkout/submit-session.ts";
 import { lockOpenCheckoutSessionPayment } from "#commerce/payments/payment-rows.ts";

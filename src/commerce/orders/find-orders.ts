@@ -2,6 +2,8 @@
 import { type RawBuilder, sql } from "kysely";
 import type { DatabaseOrTransaction } from "#database/transaction.ts";
 import { formatUtcTimeSql } from "#database/sql-fragments.ts";
+import { findRowsOrReuseKnownRows, type KnownRow } from "#database/known-rows.ts";
+import type { MemorySection } from "#foundation/limited-memory.ts";
 import { createPaddedInClauseTemplate, prepareStatementTemplate } from "#database/prepared-template.ts";
 import { blankIdWithForbiddenCharacters } from "#foundation/ids.ts";
 import type { BuyerRepresentedByCaller } from "#commerce/carts/cart-status.ts";
@@ -105,17 +107,32 @@ export async function findOrders(
   ids: readonly string[],
 ): Promise<Map<string, OrderAggregate>> {
   const list = createPaddedInClauseTemplate(ids);
-  const write = (): RawBuilder<unknown> =>
-    sql`select ${aggregate} as order from sales_order o join merchant m on m.id = o.merchant_id
-      where o.id ${list.write()}`;
   const statement = prepareStatementTemplate<{ order: OrderAggregate }>(reader, {
     form: `orders ${list.form}`,
-    write,
+    write: () => selectOrders("order", list.write()),
     values: list.values,
   });
   const { rows } = await reader.executeQuery(statement);
   return new Map(rows.map(({ order }) => [order.id, order]));
 }
+
+/**
+ * Reads orders by id like `findOrders`. Returns the known order (the same object) for each id whose order has
+ * not changed, neither its own row nor any of its parts.
+ */
+export const findOrdersOrReuseKnownOrders = (
+  reader: DatabaseOrTransaction,
+  orders: { readonly ids: readonly string[]; readonly known: MemorySection<KnownRow<OrderAggregate>> },
+): Promise<Map<string, OrderAggregate>> =>
+  findRowsOrReuseKnownRows(reader, orders, {
+    form: "orders",
+    write: (inList) => selectOrders("content", inList),
+    values: {},
+  });
+
+const selectOrders = (column: string, inList: RawBuilder<boolean>): RawBuilder<unknown> =>
+  sql`select o.id, ${aggregate} as ${sql.ref(column)} from sales_order o
+    join merchant m on m.id = o.merchant_id where o.id ${inList}`;
 
 const lines = sql`(select json_agg(json_build_object('id', l.id, 'position', l.position, 'productId',
   l.product_id, 'variantId', l.variant_id,

@@ -4,15 +4,12 @@
  * the order, so that later changes of the catalog do not change the order. The same transaction turns the
  * stock holds and promotion uses of the checkout session into those of the order.
  */
+import type { LockedCartAndCheckoutSession } from "#commerce/checkout/session-aggregate.ts";
 import { randomBytes } from "node:crypto";
 import { sql } from "kysely";
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 import { completeCart } from "#commerce/carts/cart-transitions.ts";
-import {
-  type LockedCartAndCheckoutSession,
-  saveCheckoutSession,
-  publishCheckoutSessionEvent,
-} from "#commerce/checkout/change-session.ts";
+import { saveCheckoutSession, publishCheckoutSessionEvent } from "#commerce/checkout/change-session.ts";
 import { convertHoldsToOrderStock } from "#commerce/inventory/order-stock.ts";
 import type { PaymentRow } from "#commerce/payments/payment-rows.ts";
 import { redeemPromotionUses } from "#commerce/promotions/promotion-uses.ts";

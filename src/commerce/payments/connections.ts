@@ -4,7 +4,7 @@
  * secrets are stored encrypted and never returned. If a merchant connects another account, the old connection
  * gets no new payments, but its payments can still be captured, voided and refunded.
  */
-import { type Selectable, sql } from "kysely";
+import { type CompiledQuery, type Selectable, sql } from "kysely";
 import type { PaymentConnectionTable } from "#database/tables.ts";
 import type { DatabaseOrTransaction, Transaction } from "#database/transaction.ts";
 import type { EncryptionContext, EncryptionKeyring } from "#foundation/encryption.ts";
@@ -124,7 +124,7 @@ export interface MerchantPaymentSetup {
  * The mode of a merchant, and the provider and id of its active payment connection. `provider` and
  * `connectionId` are null if the merchant has no active connection.
  */
-export interface MerchantPaymentSetupRow {
+interface MerchantPaymentSetupRow {
   readonly mode: "live" | "test";
   readonly provider: string | null;
   readonly connectionId: string | null;
@@ -144,24 +144,15 @@ export function toPaymentModeAndProvider({
   return { mode, chosen: mode === "test" ? { provider: "test", connectionId: null } : null };
 }
 
-/**
- * Returns the provider for a new payment of a merchant. Null if the merchant's mode is live and the merchant
- * has connected no provider.
- */
-export async function choosePaymentProvider(
+/** Builds the statement that reads the mode and the active payment connection of a merchant. */
+export const buildPaymentSetupSqlQuery = (
   reader: DatabaseOrTransaction,
   merchantId: string,
-): Promise<ChosenPaymentProvider | null> {
-  const row = await reader
-    .selectFrom("merchant")
-    .leftJoin("paymentConnection as c", (join) =>
-      join.onRef("c.merchantId", "=", "merchant.id").on("c.disconnectedAt", "is", null),
-    )
-    .select(["merchant.mode", "c.provider", "c.id as connectionId"])
-    .where("merchant.id", "=", merchantId)
-    .executeTakeFirst();
-  return row === undefined ? null : toPaymentModeAndProvider(row).chosen;
-}
+): CompiledQuery<MerchantPaymentSetupRow> =>
+  sql<MerchantPaymentSetupRow>`
+    select m.mode, c.provider, c.id as "connectionId" from merchant m
+      left join payment_connection c on c.merchant_id = m.id and c.disconnected_at is null
+    where m.id = ${merchantId}`.compile(reader);
 
 export function parseConnectablePaymentProviderName(name: string | null): ConnectablePaymentProviderName {
   const found = connectedProviderNames.find((known) => known === name);

@@ -103,21 +103,16 @@ export function createPaymentOperationWorker(
   // the trace of that request.
   const runInDetachedContext = AsyncLocalStorage.snapshot();
   let state: "new" | "running" | "stopped" = "new";
-  let earlySearch: NodeJS.Timeout | undefined;
   const wake = (): void => {
     if (state === "running") pool.startWorker();
   };
-  /** Starts a timer for an additional poll if a payment operation becomes due before the next poll. */
-  const scheduleEarlySearch = async (withinMs: number): Promise<void> => {
-    const at = await findNextPaymentOperationDueAt(parts.db).catch(() => null);
-    clearTimeout(earlySearch);
-    if (at === null || state !== "running") return;
+  const search = async (): Promise<number | undefined> => {
+    const at = await findNextPaymentOperationDueAt(parts.db).catch(onError);
+    if (!at) return undefined;
     const inMs = at.getTime() - parts.clock.now().getTime();
-    if (inMs > 0 && inMs < withinMs) earlySearch = setTimeout(wake, inMs);
-  };
-  const search = (withinMs: number): void => {
+    if (inMs > 0) return inMs;
     wake();
-    void scheduleEarlySearch(withinMs);
+    return undefined;
   };
   const poll = createDueWorkPoller({ search, everyMs: pollMs, areNoticesReceived });
   return {
@@ -131,11 +126,10 @@ export function createPaymentOperationWorker(
     },
     stop: async () => {
       state = "stopped";
-      poll.stop();
-      clearTimeout(earlySearch);
+      const stopped = poll.stop();
       pool.stopStarting();
       const abortTimer = setTimeout(() => stopping.abort(), stopMsMax);
-      await pool.waitUntilIdle();
+      await Promise.all([stopped, pool.waitUntilIdle()]);
       clearTimeout(abortTimer);
     },
   };

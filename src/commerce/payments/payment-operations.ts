@@ -7,6 +7,7 @@
 import type { InProcessEventEmitter } from "#foundation/events.ts";
 import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
+import { bufferInsertUntilNextStatement } from "#database/prepared-template.ts";
 import { runAfterCommit, runInTransaction, type Transaction } from "#database/transaction.ts";
 import { createId } from "#foundation/ids.ts";
 import { getCurrentRecordedSpan } from "#foundation/tracing.ts";
@@ -35,19 +36,10 @@ export async function queuePaymentOperation(
 ): Promise<string> {
   const id = createId("paymentOperation", now.getTime());
   const traceparent = getCurrentRecordedSpan()?.traceparent ?? null;
-  await transaction
-    .insertInto("paymentOperation")
-    .values({
-      id,
-      ...operation,
-      dueAt,
-      createdAt: now,
-      leasedUntil: null,
-      failureCode: null,
-      settledAt: null,
-      traceparent,
-    })
-    .execute();
+  const times = { dueAt, createdAt: now, leasedUntil: null, settledAt: null };
+  await bufferInsertUntilNextStatement(transaction, "paymentOperation", [
+    { id, ...operation, ...times, failureCode: null, traceparent },
+  ]);
   runAfterCommit(transaction, () => events.emit("paymentsDue"));
   return id;
 }

@@ -4,6 +4,7 @@
  */
 import type { Selectable, Updateable } from "kysely";
 import type { PaymentTable } from "#database/tables.ts";
+import { bufferInsertUntilNextStatement } from "#database/prepared-template.ts";
 import type { Transaction } from "#database/transaction.ts";
 import type { InProcessEventEmitter } from "#foundation/events.ts";
 import type { EncryptionKeyring, EncryptionContext } from "#foundation/encryption.ts";
@@ -115,34 +116,32 @@ export const getPaymentTokenEncryptionContext = (paymentId: string): EncryptionC
 });
 
 /**
- * Inserts a payment with its encrypted token, if it has one, and queues its authorization. Returns the
- * payment's id.
+ * Inserts a payment with its encrypted token, if it has one, and queues its authorization, with the next
+ * statement of the transaction or with its COMMIT. Returns the payment's id.
  */
 export async function startPayment(transaction: Transaction, payment: NewPayment): Promise<string> {
   const { merchantId, sessionId, amountMinor, currency, chosen, token, keyring, now, events } = payment;
   const id = createId("payment", now.getTime());
   const sealed = token === null ? null : keyring.seal(token, getPaymentTokenEncryptionContext(id));
-  await transaction
-    .insertInto("payment")
-    .values({
-      id,
-      merchantId,
-      sessionId,
-      orderId: null,
-      ...chosen,
-      methodType: "card",
-      tokenSealed: sealed?.sealed ?? null,
-      tokenDataKey: sealed?.dataKey ?? null,
-      tokenKeyId: sealed?.keyId ?? null,
-      currency,
-      amountMinor,
-      failureCode: null,
-      disputedAt: null,
-      disputeReason: null,
-      createdAt: now,
-      updatedAt: now,
-    })
-    .execute();
+  const row = {
+    id,
+    merchantId,
+    sessionId,
+    orderId: null,
+    ...chosen,
+    methodType: "card",
+    tokenSealed: sealed?.sealed ?? null,
+    tokenDataKey: sealed?.dataKey ?? null,
+    tokenKeyId: sealed?.keyId ?? null,
+    currency,
+    amountMinor,
+    failureCode: null,
+    disputedAt: null,
+    disputeReason: null,
+    createdAt: now,
+    updatedAt: now,
+  } as const;
+  await bufferInsertUntilNextStatement(transaction, "payment", [row]);
   await queuePaymentOperation(transaction, {
     merchantId,
     paymentId: id,

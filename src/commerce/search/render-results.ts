@@ -3,6 +3,7 @@
  * functions are pure.
  */
 import { LRUCache } from "lru-cache";
+import { limitGrowingCache } from "#foundation/growing-cache.ts";
 import type { ProductSummaryRow } from "#commerce/catalog/read-summaries.ts";
 import { chooseBestLocale } from "#foundation/text.ts";
 import { getCurrencyExponent } from "#foundation/money.ts";
@@ -172,7 +173,7 @@ const labelsMax = 20_000;
  * Cached labels of price ranges. The same combinations of price range, locale and currency occur often, and
  * creating an `Intl.NumberFormat` is slow.
  */
-const labels = new LRUCache<string, string>({ max: labelsMax });
+const labels = new LRUCache<string, string>(limitGrowingCache(labelsMax));
 
 function labelOf(range: PriceSpan, locale: string, currency: string): string {
   const key = `${locale} ${currency} ${range.from} ${range.to ?? ""}`;

@@ -5,6 +5,7 @@
  */
 import { createHmac, randomBytes } from "node:crypto";
 import { LRUCache } from "lru-cache";
+import { limitGrowingCache } from "#foundation/growing-cache.ts";
 import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import type { Clock } from "#foundation/clock.ts";
@@ -75,7 +76,7 @@ interface Entry {
 }
 
 export function createSearchQueryCounter({ db, clock, log }: SearchQueryCounterOptions): SearchQueryCounter {
-  const entries = new LRUCache<string, Entry>({ max: queriesMax });
+  const entries = new LRUCache<string, Entry>(limitGrowingCache(queriesMax));
   /**
    * Random key with which this process hashes the identities of clients. The key is never stored, so a hash
    * cannot be traced back to a client.

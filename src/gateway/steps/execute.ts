@@ -8,6 +8,7 @@ import type { ExecutionResult } from "graphql";
 import { getCredentialIdOfViewer, isApiKeyOrOauthViewer } from "#access/viewer.ts";
 import {
   createRequestFingerprint,
+  type IdempotencyKeyClaim,
   type IdempotentRequest,
   parseIdempotencyKey,
 } from "#database/idempotency.ts";
@@ -15,6 +16,7 @@ import { createFailure, Failure, type FailureCode, type FailureDetail } from "#f
 import type { RestRequestContext, RestGatewayServices, RestRequestPipelineStep } from "#gateway/rest-call.ts";
 import type { FailedAttemptsRateLimit, RestOperation } from "#gateway/contract.ts";
 import { getFailureOfGraphqlError } from "#mesh/public-error.ts";
+import { encodeResultData } from "#mesh/result-text.ts";
 import { createRateLimitFailure } from "#http/rate-limiter.ts";
 import {
   createCacheableResponse,
@@ -65,10 +67,13 @@ function createOnceRequest(
  * Returns the idempotency key of a request and the app installation that owns the key. The key does not
  * belong to the API key or token, so a retry with a new API key or token also gets the stored answer.
  */
-function getKeyAndOwner({ viewer, idempotencyKey }: RestRequestContext): { ownerId: string; key: string } {
+function getKeyAndOwner({
+  viewer,
+  idempotencyKey,
+}: RestRequestContext): Pick<IdempotencyKeyClaim, "ownerId" | "merchantId" | "key"> {
   if (!isApiKeyOrOauthViewer(viewer) || idempotencyKey === undefined)
     throw createFailure("idempotency_key_required");
-  return { ownerId: viewer.installationId, key: idempotencyKey };
+  return { ownerId: viewer.installationId, merchantId: viewer.merchantId, key: idempotencyKey };
 }
 
 /**
@@ -100,7 +105,7 @@ export const sendAnswer: RestRequestPipelineStep = {
           .send(body);
         return;
       }
-      const { data, render } = readAnswer(operation, result);
+      const { data, render, encode } = readAnswer(operation, result);
       const written = operation.languageField === null ? undefined : field(data, operation.languageField);
       const language = typeof written === "string" ? written : undefined;
       if (operation.dependsOn !== null) {
@@ -112,30 +117,42 @@ export const sendAnswer: RestRequestPipelineStep = {
       if (language !== undefined) void reply.header("content-language", language);
       const version = operation.versionField === null ? undefined : field(data, operation.versionField);
       if (typeof version === "number") void reply.header("etag", `"v${version}"`);
-      const text = renderChanged === undefined ? render() : renderChanged(data, { request, reply, render });
-      if (text === null) void reply.send();
-      else void reply.type("application/json; charset=utf-8").send(text);
+      const body = renderChanged === undefined ? encode() : renderChanged(data, { request, reply, render });
+      if (body === null) void reply.send();
+      else void reply.type("application/json; charset=utf-8").send(body);
     };
   },
 };
 
+/** The value of the member `data` of an answer's body, and functions that render the whole body as JSON. */
+interface RenderableAnswer {
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly render: () => string;
+  /** Returns the same body as `render`, as bytes if the bytes are kept in memory. */
+  readonly encode: () => string | Buffer;
+}
+
 /**
- * Reads the `data` of a 200 answer, and returns it with a function that renders the body. Throws the failure
- * of the result's first error, or the operation's 404 if `data` is null.
+ * Reads the `data` of a 200 answer, and returns it with functions that render the body. Throws the failure of
+ * the result's first error, or the operation's 404 if `data` is null.
  */
 function readAnswer(
   { envelope, notFound, headerOnlyFields }: RestOperation,
   result: ExecutionResult | undefined,
-): { readonly data: Readonly<Record<string, unknown>>; readonly render: () => string } {
+): RenderableAnswer {
   const [error] = result?.errors ?? [];
   if (error !== undefined) throw getFailureOfGraphqlError(error);
   let body: unknown = result?.data;
   for (const step of envelope) body = field(body, step);
   const data = field(body, "data");
-  if (typeof data !== "object" || data === null) throw createFailure(notFound);
+  if (typeof body !== "object" || body === null || typeof data !== "object" || data === null)
+    throw createFailure(notFound);
+  const answer: object = body;
+  const render = (): string => JSON.stringify(answer, headerOnlyFields.length === 0 ? undefined : omit);
   return {
     data: data as Readonly<Record<string, unknown>>,
-    render: () => JSON.stringify(body, headerOnlyFields.length === 0 ? undefined : omit),
+    render,
+    encode: () => (headerOnlyFields.length === 0 ? encodeResultData(answer) : render()),
   };
 
   function omit(this: unknown, name: string, value: unknown): unknown {

@@ -7,6 +7,7 @@ import {
   RestrictionEnum,
 } from "#graph/catalog/products.ts";
 import { hideFromAnalysts } from "#graph/context.ts";
+import { resolveFromObjectAndViewer } from "#graph/kept-results.ts";
 import { DeliveryOptionRef, ImageRef, MaskedAddressRef, MoneyRef } from "#graph/refs.ts";
 import {
   CartCheckoutStatusEnum,
@@ -250,7 +251,7 @@ export const CartRevocation = builder
         description:
           "A note of the caller about the revocation, at most 280 characters; null if there is none. " +
           "Hidden from analysts.",
-        resolve: ({ note }, _args, context) => hideFromAnalysts(note, context),
+        resolve: resolveFromObjectAndViewer(({ note }, caller) => hideFromAnalysts(note, caller)),
       }),
       at: t.expose("at", { type: "DateTime", description: "The time at which the cart was revoked." }),
     }),

@@ -2,6 +2,7 @@
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 import {
   type BuyerRepresentedByCaller,
+  findTimeOfNextCartChange,
   isCartOfOtherBuyer,
   isCartPastRetention,
 } from "#commerce/carts/cart-status.ts";
@@ -25,6 +26,7 @@ import {
   merchantReaders,
   resolveMerchantIdOfRequest,
 } from "#graph/context.ts";
+import { createKeptResultSource, resolveFromObjectAndViewer } from "#graph/kept-results.ts";
 import {
   CartRef,
   type GraphqlCart,
@@ -51,8 +53,9 @@ const CartBuyer = builder.objectRef<GraphqlCart>("CartBuyer").implement({
       description:
         "The id that the frontend itself gives to the buyer and never changes; null if the buyer is not " +
         "known. Hidden from analysts and from the checkout page.",
-      resolve: ({ stored }, _args, { viewer }) =>
+      resolve: resolveFromObjectAndViewer(({ stored }, { viewer }) =>
         callersWithoutBuyer.has(getCallerKindOfViewer(viewer)) ? null : stored.buyerReference,
+      ),
     }),
     guest: t.boolean({
       description: "Whether the buyer is a guest, which means that the cart has no buyer reference.",
@@ -192,6 +195,12 @@ builder.queryField("cart", (t) =>
     authScopes: { callers: [...integratorCallers, "storefront", "buyer", "system", ...merchantReaders] },
     complexity: aggregateCost,
     args: { id: t.arg.id({ required: true, description: "Id of the cart, `cart_…`." }) },
+    extensions: {
+      keptResultSource: createKeptResultSource({
+        load: (id, { loaders }) => loaders.carts.load(id),
+        findTimeOfNextChange: findTimeOfNextCartChange,
+      }),
+    },
     resolve: async (_root, { id }, context) => {
       const cart = await context.loaders.carts.load(id);
       return cart === null || !isCartVisibleToCaller(cart, context) ? null : toGraphqlCart(cart, context);

@@ -1,6 +1,6 @@
 /** The GraphQL mutations that create, change and cancel checkout sessions. Canceling is also a REST operation. */
 import { cancelCheckoutSession } from "#commerce/checkout/release-sessions.ts";
-import type { LockedCartAndCheckoutSession } from "#commerce/checkout/change-session.ts";
+import type { LockedCartAndCheckoutSession } from "#commerce/checkout/session-aggregate.ts";
 import { createCheckoutSession } from "#commerce/checkout/create-session.ts";
 import {
   applyCheckoutSessionPromotion,

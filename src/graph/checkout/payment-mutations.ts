@@ -4,7 +4,7 @@
  */
 import { frontendCallers, type GraphqlContext } from "#graph/context.ts";
 import { z } from "zod";
-import type { LockedCartAndCheckoutSession } from "#commerce/checkout/change-session.ts";
+import type { LockedCartAndCheckoutSession } from "#commerce/checkout/session-aggregate.ts";
 import {
   failPaymentOfCheckoutSession,
   type CheckoutSessionFailReason,

@@ -1,7 +1,7 @@
 /** The GraphQL types of hosted checkout sessions, and the queries that find sessions. */
 import type { CartAggregate } from "#commerce/carts/cart-aggregate.ts";
 import type { CheckoutSessionCancellation } from "#commerce/checkout/end-session.ts";
-import type { LockedCartAndCheckoutSession } from "#commerce/checkout/change-session.ts";
+import type { LockedCartAndCheckoutSession } from "#commerce/checkout/session-aggregate.ts";
 import {
   type CheckoutSessionAggregate,
   buildCheckoutSessionListSqlQuery,

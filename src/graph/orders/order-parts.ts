@@ -8,6 +8,7 @@ import {
   staffCallers,
   hideFromAnalysts,
 } from "#graph/context.ts";
+import { resolveFromObjectAndViewer } from "#graph/kept-results.ts";
 import { FulfillmentRef, MoneyRef, PaymentRef, RefundRef } from "#graph/refs.ts";
 import {
   FulfillmentStatusEnum,
@@ -70,13 +71,15 @@ FulfillmentRef.implement({
       description:
         "The carrier's tracking number; null if no number is set. Always null for analysts, because a " +
         "carrier shows the buyer's destination for a tracking number.",
-      resolve: ({ trackingNumber }, _args, context) => hideFromAnalysts(trackingNumber, context),
+      resolve: resolveFromObjectAndViewer(({ trackingNumber }, caller) =>
+        hideFromAnalysts(trackingNumber, caller),
+      ),
     }),
     trackingUrl: t.field({
       type: "URL",
       nullable: true,
       description: "The URL of the carrier's tracking page; null if no URL is set. Always null for analysts.",
-      resolve: ({ trackingUrl }, _args, context) => hideFromAnalysts(trackingUrl, context),
+      resolve: resolveFromObjectAndViewer(({ trackingUrl }, caller) => hideFromAnalysts(trackingUrl, caller)),
     }),
   }),
 });

@@ -18,6 +18,7 @@ import {
   getCallerMerchantId,
   merchantReaders,
 } from "#graph/context.ts";
+import { createKeptResultSource } from "#graph/kept-results.ts";
 import { FulfillmentRef, OrderRef, PaymentRef, RefundRef, ReturnRef, WarrantyRef } from "#graph/refs.ts";
 import { toGraphqlOrder } from "./orders.ts";
 
@@ -57,6 +58,13 @@ builder.queryFields((t) => ({
     authScopes: { callers: [...integratorCallers, "storefront", "buyer", "system", ...merchantReaders] },
     complexity: aggregateCost,
     args: { id: t.arg.id({ required: true, description: "The id of the order, `ord_…`." }) },
+    extensions: {
+      keptResultSource: createKeptResultSource({
+        load: (id, { loaders }) => loaders.orders.load(id),
+        // No field that is computed from the order alone depends on the time.
+        findTimeOfNextChange: () => null,
+      }),
+    },
     resolve: async (_root, { id }, context) => {
       const order = await context.loaders.orders.load(id);
       return order === null || !isOrderVisibleToCaller(order, context)

@@ -55,6 +55,7 @@ function runOnceByArgument(
     if (viewer.kind !== "internal") throw createFailure("role_not_allowed");
     const claim = {
       ownerId: getCredentialIdOfViewer(viewer),
+      merchantId: viewer.merchantId,
       key,
       fingerprint: createGraphqlRequestFingerprint(args),
     };

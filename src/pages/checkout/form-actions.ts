@@ -4,7 +4,7 @@
  * payment form also stores its idempotency key with the answer, so that sending it twice pays only once.
  */
 import type { FastifyReply } from "fastify";
-import { runInTransaction } from "#database/transaction.ts";
+import { runInTransaction, type Transaction } from "#database/transaction.ts";
 import { createFailure, Failure, getRetryAfterSeconds } from "#foundation/failure.ts";
 import { amountMinorMax } from "#foundation/money.ts";
 import { createRequestFingerprint, parseIdempotencyKey } from "#database/idempotency.ts";
@@ -321,6 +321,7 @@ async function submit(
   const { sessionId } = viewer;
   const claim = {
     ownerId: sessionId,
+    merchantId: viewer.merchantId,
     key,
     fingerprint: createRequestFingerprint({ page: "checkout", input }),
   };
@@ -342,9 +343,10 @@ async function giveUp(visit: CheckoutPageVisit, form: URLSearchParams): Promise<
   const { pageContext, viewer, request } = visit;
   const input = { reason: "buyer_gave_up", expectedVersion: parseCheckoutSessionVersionField(form) };
   const variables = { sessionId: viewer.sessionId, key: `page-${input.expectedVersion}`, input };
-  await runInTransaction(pageContext.services.db, async (transaction) => {
+  const giveUpPayment = async (transaction: Transaction): Promise<void> => {
     await pageContext.documents.giveUp({ viewer, requestId: request.id, variables }, transaction);
     await claimCheckoutPageOrThrowConflict(visit, transaction, false);
-  });
+  };
+  await runInTransaction(pageContext.services.db, giveUpPayment, { merchantId: viewer.merchantId });
   return redirectToCheckoutPage(visit);
 }

@@ -143,7 +143,7 @@ export function runCheckoutSessionMutation(
   { input = {}, takesOver = false, entered = [] }: SessionChangeOptions,
 ): Promise<void> {
   const { pageContext, viewer, request } = visit;
-  return runInTransaction(pageContext.services.db, async (transaction) => {
+  const change = async (transaction: Transaction): Promise<void> => {
     await run(
       { viewer, requestId: request.id, variables: { sessionId: viewer.sessionId, input } },
       transaction,
@@ -155,7 +155,8 @@ export function runCheckoutSessionMutation(
       digest,
       kinds: entered,
     });
-  });
+  };
+  return runInTransaction(pageContext.services.db, change, { merchantId: viewer.merchantId });
 }
 
 export async function claimCheckoutPageOrThrowConflict(

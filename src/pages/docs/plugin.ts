@@ -12,7 +12,7 @@ import { isLoopbackRequest } from "#pages/shared/loopback.ts";
 import { sendCompressedBody } from "#pages/shared/compressed.ts";
 import { getPageHttpHeaders } from "#pages/shared/page.ts";
 import type { OpenApiDocument } from "./api-document.ts";
-import { createDocsSite, type DocsServices, type DocsSite, type CachedDocsPage } from "./docs-site.ts";
+import type { CachedDocsPage, DocsServices, DocsSite } from "./docs-site.ts";
 
 export interface DocsPluginOptions {
   /** The OpenAPI document of the REST API. */
@@ -79,11 +79,14 @@ function mountDemoKey(
  * minute.
  */
 function mountDocs(server: FastifyInstance, services: DocsServices): void {
-  let site: DocsSite | undefined;
+  let opened: Promise<DocsSite> | undefined;
   // The documentation is built at the first request and not at the start, because the demo data may not exist
-  // yet when the server starts.
+  // yet when the server starts. Only then are its modules loaded, so that a process without readers of the
+  // documentation needs no memory for them.
+  const openSite = (): Promise<DocsSite> =>
+    (opened ??= import("./docs-site.ts").then(({ createDocsSite }) => createDocsSite(services)));
   const show = async (request: FastifyRequest, reply: FastifyReply, path: string): Promise<FastifyReply> => {
-    site ??= createDocsSite(services);
+    const site = await openSite();
     const page = await site.page(path);
     if (page !== undefined)
       return sendPage(request, reply, {
@@ -96,7 +99,7 @@ function mountDocs(server: FastifyInstance, services: DocsServices): void {
   };
   server.get("/docs", (request, reply) => show(request, reply, ""));
   server.get("/docs/search.json", async (request, reply) => {
-    site ??= createDocsSite(services);
+    const site = await openSite();
     const { etag, body } = await site.searchIndex();
     void reply.headers({
       "cache-control": "public, max-age=60",

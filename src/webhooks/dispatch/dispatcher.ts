@@ -54,26 +54,20 @@ export function createWebhookDispatcher(parts: WebhookDispatcherOptions): Webhoo
   // Passes of the dispatcher run in a detached async context, so that they do not join the trace of the
   // request that called `wake`.
   const runDetached = AsyncLocalStorage.snapshot();
-  let isStopped = false;
-  let retryTimer: NodeJS.Timeout | undefined;
   /**
    * Starts a pass of the dispatcher. The pass also finds events and deliveries about which this process got
-   * no notification. If a retry is due before the next regular pass, sets a timer for the retry.
+   * no notification. Returns the milliseconds until the next retry, if it is due before the next search.
    */
-  const pollOnce = async (withinMs: number): Promise<void> => {
-    passes.request({ isNotified: true });
-    const at = await findNextRetryTime(db, { now: clock.now(), withinMs });
-    clearTimeout(retryTimer);
-    if (at === null || isStopped) return;
-    poll.noteWork();
-    const inMs = at.getTime() - clock.now().getTime();
-    if (inMs < withinMs) retryTimer = setTimeout(() => pollSafely(pollMs), Math.max(inMs, 1));
-  };
-  const pollSafely = (withinMs: number): void =>
-    void pollOnce(withinMs).catch((err: unknown) =>
+  const search = async (withinMs: number): Promise<number | undefined> => {
+    const at = await findNextRetryTime(db, { now: clock.now(), withinMs }).catch((err: unknown) =>
       log.error({ err }, "Webhooks that are due could not be looked for."),
     );
-  const poll = createDueWorkPoller({ search: pollSafely, everyMs: pollMs, areNoticesReceived });
+    passes.request({ isNotified: true });
+    if (!at) return undefined;
+    poll.noteWork();
+    return at.getTime() - clock.now().getTime();
+  };
+  const poll = createDueWorkPoller({ search, everyMs: pollMs, areNoticesReceived });
   return {
     wake: () => {
       poll.noteWork();
@@ -84,9 +78,7 @@ export function createWebhookDispatcher(parts: WebhookDispatcherOptions): Webhoo
       poll.start();
     },
     stop: async () => {
-      isStopped = true;
-      poll.stop();
-      clearTimeout(retryTimer);
+      await poll.stop();
       await passes.stop();
       await round.stop(stopMsMax);
     },

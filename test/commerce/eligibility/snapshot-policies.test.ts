@@ -10,8 +10,8 @@ import { askGraph } from "#test/operations/cart-calls.ts";
 import { insertOrder, readOrder } from "#test/support/orders.ts";
 import { useWorld } from "#test/support/use-world.ts";
 
-describe.each(["pglite", "postgres"] as const)("an order's policies on %s", (engine) => {
-  const world = useWorld(engine);
+describe("an order's policies", () => {
+  const world = useWorld();
   let orderId: string;
   let marketId: string;
 

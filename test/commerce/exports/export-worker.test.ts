@@ -16,8 +16,8 @@ import { makeExport, readExport, readStoredRows } from "./export-calls.ts";
 
 const hourMs = 3_600_000;
 
-describe.each(["pglite", "postgres"] as const)("an export on %s", (engine) => {
-  const world = useWorld(engine);
+describe("an export", () => {
+  const world = useWorld();
   const services = () => ({ ...world().app.services, chunkRowsMax: 3 });
   const createWorker = (options: { rowsMax?: number; chunkRowsMax?: number } = {}): ExportWorker =>
     createExportWorker({ ...services(), log: createLog("silent"), ...options });

@@ -30,7 +30,7 @@ const statements: CompiledQuery[] = [];
 
 beforeAll(async () => {
   const demo = await copyDemo("postgres");
-  const { url = "" } = demo.database;
+  const { ownerUrl: url = "" } = demo.database;
   database = await openDatabase({ url, onStatement: ({ query }) => statements.push(query) });
   const { id: merchantId } = await database.db
     .selectFrom("salesOrder")

@@ -36,7 +36,7 @@ describe.each(["pglite", "postgres"] as const)("a report's transaction on %s", (
 });
 
 describe("on postgres", () => {
-  const world = useWorld("postgres");
+  const world = useWorld();
 
   it("plans each run of a statement for its own values", async () => {
     const plans = await createReportQueryRunner(world().database.db)(async (reader) => {

@@ -14,8 +14,8 @@ import { createLog } from "#foundation/log.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import { TestClock } from "#test/support/world.ts";
 
-describe.each(["pglite", "postgres"] as const)("searches on %s", (engine) => {
-  const world = useWorld(engine);
+describe("searches", () => {
+  const world = useWorld();
   const quiet = createLog("error", { write: () => undefined });
   const startedAt = "2034-01-01T12:00:00Z";
 

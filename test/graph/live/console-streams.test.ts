@@ -10,7 +10,7 @@ const cartChanged = "subscription ($id: ID!) { cartChanged(id: $id) { version } 
 const minuteMs = 60_000;
 
 describe("the console's streams", () => {
-  const world = useWorld("pglite", { environment: { PORT: "0" } });
+  const world = useWorld("postgres", { environment: { PORT: "0" } });
   beforeAll(async () => {
     await world().app.listen();
   });
@@ -73,8 +73,8 @@ describe("the console's streams", () => {
     const stream = await follow(await signInAs(world(), email), id);
     await stream.next();
     const lines = await linesOf(world(), { "KIT-KVERN": 1 });
-    const { schema } = world().database.db;
-    await schema.alterTable("staff_session").renameTo("staff_session_gone").execute();
+    const { script } = world().database;
+    await script((run) => run("alter table staff_session rename to staff_session_gone"));
     try {
       world().logged.length = 0;
       await changeCart(world(), "cartLinesAdd", { cartId: id, input: { lines } });
@@ -86,7 +86,7 @@ describe("the console's streams", () => {
         ),
       ).toBe(true);
     } finally {
-      await schema.alterTable("staff_session_gone").renameTo("staff_session").execute();
+      await script((run) => run("alter table staff_session_gone rename to staff_session"));
     }
   });
 

@@ -188,7 +188,7 @@ describe.each(["pglite", "postgres"] as const)("streams on %s", (engine) => {
 
 describe("a process that stops", () => {
   it('ends all streams with "complete" and exits without delay', async () => {
-    await using world = await createWorld("pglite", { environment: { PORT: "0" } });
+    await using world = await createWorld("postgres", { environment: { PORT: "0" } });
     await world.app.listen();
     const { id } = await makeCart(world);
     const streams = await Promise.all(

@@ -6,8 +6,8 @@ import { makeOrder, type MarketIds, marketsOf } from "./made-orders.ts";
 const counts = "buyers newBuyers repeatBuyers repeatRate orders guestOrders";
 const cohorts = "cohorts { month buyers later { month buyers orders } }";
 
-describe.each(["pglite", "postgres"] as const)("buyerReport on %s", (engine) => {
-  const world = useWorld(engine);
+describe("buyerReport", () => {
+  const world = useWorld();
   let eur: MarketIds;
   let usd: MarketIds;
   const ask = async (args: string, selection: string, token = "analyst") => {

@@ -15,8 +15,8 @@ interface Age {
   readonly units: number;
 }
 
-describe.each(["pglite", "postgres"] as const)("fulfillmentReport on %s", (engine) => {
-  const world = useWorld(engine);
+describe("fulfillmentReport", () => {
+  const world = useWorld();
   const ask = async (args: string, selection: string, token = "analyst") => {
     const { body } = await world().graphql(`{ report: fulfillmentReport(${args}) { ${selection} } }`, {
       token,

@@ -11,8 +11,8 @@ interface Row {
   readonly coverDays: number;
 }
 
-describe.each(["pglite", "postgres"] as const)("inventoryReport on %s", (engine) => {
-  const world = useWorld(engine);
+describe("inventoryReport", () => {
+  const world = useWorld();
   const fields = "sku onHandUnits reservedUnits freeUnits soldUnits coverDays";
   const ask = async (args: string, token = "analyst") => {
     const call = `inventoryReport${args === "" ? "" : `(${args})`}`;

@@ -11,7 +11,7 @@ const aliases = (count: number): string =>
   ).join(" ");
 
 describe("the limit of reports per query", () => {
-  const world = useWorld("pglite");
+  const world = useWorld();
 
   it("is below twenty", async () => {
     const many = await world().graphql(`{ ${aliases(20)} }`, { token: "analyst" });
@@ -51,7 +51,7 @@ describe("the limit of reports per query", () => {
 });
 
 describe("while reports take long", () => {
-  const world = useWorld("postgres");
+  const world = useWorld();
 
   /** The number of the database's connections that wait for the table. */
   const stuck = async (): Promise<number> => {

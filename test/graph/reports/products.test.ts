@@ -37,8 +37,8 @@ const sum = (lines: readonly Line[]): Sums & { returnRate: number | null } => {
   return { ...sums, returnRate: sent === 0 ? null : sums.returnedUnits / sent };
 };
 
-describe.each(["pglite", "postgres"] as const)("productReport on %s", (engine) => {
-  const world = useWorld(engine);
+describe("productReport", () => {
+  const world = useWorld();
   let lines: Line[];
   const days = 'from: "2025-06-01", to: "2027-05-01"';
   const ask = async (args: string, selection: string, token = "analyst") => {

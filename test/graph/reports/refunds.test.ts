@@ -10,8 +10,8 @@ interface Row {
   readonly refundedMinor: number;
 }
 
-describe.each(["pglite", "postgres"] as const)("refundReport on %s", (engine) => {
-  const world = useWorld(engine);
+describe("refundReport", () => {
+  const world = useWorld();
   const ask = async (args: string, selection: string, token = "analyst") => {
     const { body } = await world().graphql(`{ report: refundReport(${args}) { ${selection} } }`, { token });
     return body.errors?.[0]?.extensions ?? body.data.report;

@@ -23,8 +23,8 @@ const zeros = {
   averageOrderMinor: null,
 };
 
-describe.each(["pglite", "postgres"] as const)("salesReport on %s", (engine) => {
-  const world = useWorld(engine);
+describe("salesReport", () => {
+  const world = useWorld();
   let first: ReadonlyMap<string, MarketIds>;
   let second: ReadonlyMap<string, MarketIds>;
 

@@ -5,8 +5,8 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { useWorld } from "#test/support/use-world.ts";
 
-describe.each(["pglite", "postgres"] as const)("searchReport on %s", (engine) => {
-  const world = useWorld(engine, { environment: { TRUST_PROXY: "1" } });
+describe("searchReport", () => {
+  const world = useWorld("postgres", { environment: { TRUST_PROXY: "1" } });
 
   const rest = async (q: string, address: string, more = ""): Promise<void> => {
     const url = `/api/v1/search?q=${encodeURIComponent(q)}&locale=en&market=DE&sort=relevance&page=1&pageSize=1${more}`;

@@ -7,8 +7,8 @@ import { createId } from "#foundation/ids.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import { makeOrder, type MarketIds, marketsOf } from "./made-orders.ts";
 
-describe.each(["pglite", "postgres"] as const)("reports of the shop on %s", (engine) => {
-  const world = useWorld(engine);
+describe("reports of the shop", () => {
+  const world = useWorld();
   let eur: MarketIds;
   let theirs: MarketIds;
 

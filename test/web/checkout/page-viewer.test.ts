@@ -80,7 +80,7 @@ it("a checkout page's viewer finds its own session, cart and order, and no other
 });
 
 it("without its database the page says to try again", async () => {
-  await using away = await createWorld("postgres");
+  await using away = await createWorld();
   const { url } = await makeSession(away);
   const buyer = buyerOf(away, url);
   await buyer.open();

@@ -21,7 +21,7 @@ import {
 } from "./buyer.ts";
 
 const useIt = useWorld();
-const useLimited = useWorld("pglite", { environment: { RATE_LIMIT_SCALE: "1" } });
+const useLimited = useWorld("postgres", { environment: { RATE_LIMIT_SCALE: "1" } });
 const minute = 60_000;
 
 async function opened(world: World, url: string): Promise<Buyer> {

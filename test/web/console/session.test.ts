@@ -19,11 +19,11 @@ const who = "{ viewer { credential role staff { id email name } merchant { id } 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-describe.each(["pglite", "postgres"] as const)("a console session on %s", (engine) => {
+describe("a console session", () => {
   let world: World;
   let other: ServiceApp;
   beforeAll(async () => {
-    world = await createWorld(engine, { environment: { CORS_ORIGINS: ally } });
+    world = await createWorld("postgres", { environment: { CORS_ORIGINS: ally } });
     // A second process that shares only the database with the first.
     const settings = parseServiceSettings({ PORT: "4000", PUBLIC_URL: publicUrl, RATE_LIMIT_SCALE: "0" });
     other = await createServiceApp({
@@ -389,7 +389,7 @@ describe.each(["pglite", "postgres"] as const)("a console session on %s", (engin
 });
 
 describe("invented session cookies", () => {
-  const limited = useWorld("pglite", { environment: { RATE_LIMIT_SCALE: "1" } });
+  const limited = useWorld("postgres", { environment: { RATE_LIMIT_SCALE: "1" } });
 
   it("count as wrong tokens, and do not block signed-in people", async () => {
     const { email } = await createPerson(limited());

@@ -21,7 +21,7 @@ import {
   submitSignOut,
 } from "./console-calls.ts";
 
-const world = useWorld("pglite", { environment: { RATE_LIMIT_SCALE: "1", TRUST_PROXY: "1" } });
+const world = useWorld("postgres", { environment: { RATE_LIMIT_SCALE: "1", TRUST_PROXY: "1" } });
 
 let addresses = 0;
 /** Uses a separate address, so that tests do not use up each other's attempts. */
@@ -256,7 +256,7 @@ describe("signing out", () => {
 });
 
 describe("a service without https, below a path", () => {
-  const plain = useWorld("pglite", { environment: { PUBLIC_URL: "http://localhost:4000/shop" } });
+  const plain = useWorld("postgres", { environment: { PUBLIC_URL: "http://localhost:4000/shop" } });
 
   it("has a cookie that browsers accept there, and redirects below its path", async () => {
     const { email } = await createPerson(plain());

@@ -71,7 +71,7 @@ const languages: readonly Language[] = [
 ];
 
 describe.each(languages)("in $name", ({ name, isMissing, run: commandOf, extension, prepare }) => {
-  const world = useWorld("pglite", { environment: { PORT: "0" } });
+  const world = useWorld("postgres", { environment: { PORT: "0" } });
   let address = "";
   beforeAll(async () => {
     await world().app.server.listen({ host: "127.0.0.1", port: 0 });

@@ -31,7 +31,7 @@ async function tokenFor(world: World): Promise<{ ACCESS_TOKEN: string; DPOP_PROO
 }
 
 describe("with curl", () => {
-  const world = useWorld("pglite", { environment: { PORT: "0" } });
+  const world = useWorld("postgres", { environment: { PORT: "0" } });
   let address = "";
   beforeAll(async () => {
     address = await listen(world());
@@ -76,7 +76,7 @@ describe("with curl", () => {
 });
 
 describe("with JavaScript", () => {
-  const world = useWorld("pglite", { environment: { PORT: "0" } });
+  const world = useWorld("postgres", { environment: { PORT: "0" } });
 
   it("runs every operation's example, each once", async () => {
     const address = await listen(world());

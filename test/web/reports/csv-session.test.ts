@@ -10,7 +10,7 @@ const sales = `/reports/sales.csv?${span}`;
 const link = { "sec-fetch-site": "same-origin", "sec-fetch-mode": "navigate" };
 
 describe("a CSV report by link", () => {
-  const world = useWorld("pglite");
+  const world = useWorld();
   const follow = (
     cookie: string,
     url = sales,

@@ -14,7 +14,7 @@ import {
 } from "#graphql/reports/csv-table.ts";
 
 describe("GET /reports/NAME.csv", () => {
-  const world = useWorld("pglite");
+  const world = useWorld();
   const get = (path: string, token: string | null = "analyst"): Promise<Answer> => {
     const { tokens } = world().demo;
     const value = token !== null && token in tokens ? tokens[token as keyof typeof tokens] : token;

@@ -14,7 +14,7 @@ import { useWorld } from "#test/support/use-world.ts";
 import type { Answer } from "#test/support/world.ts";
 import { signInAs } from "#test/web/console/console-calls.ts";
 
-const world = useWorld("pglite");
+const world = useWorld();
 const hourMs = 3_600_000;
 const exportKinds = Object.keys(exportSources) as ExportKind[];
 
