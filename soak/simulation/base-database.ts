@@ -1,8 +1,8 @@
 /**
- * The database with which each seed starts: migrated, with the demo and a shop. It is filled once, and opened
- * in memory by each process of the simulation.
+ * The database with which each seed starts: migrated, with the demo and a shop. A process of its own fills it
+ * once, and each process of the simulation opens it in memory.
  */
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createServiceApp } from "#app/app.ts";
 import { createEventSubjectRendererForCli } from "#app/services.ts";
@@ -15,7 +15,7 @@ import type { DemoJsonFileContent } from "#demo/demo-file.ts";
 import { prepareDemoDataAndFile } from "#demo/prepare-demo.ts";
 import { createEncryptionKeyring } from "#foundation/encryption.ts";
 import { createLog } from "#foundation/log.ts";
-import { openGraphqlMesh, type OpenedMesh } from "#mesh/open-mesh.ts";
+import type { OpenedMesh } from "#mesh/open-mesh.ts";
 import { ResettablePGlite } from "./resettable-pglite.ts";
 import { openShop, parseAnswer, requireData, type SendRequest, type Shop } from "#soak/shop.ts";
 
@@ -43,10 +43,11 @@ const createSettings = (dataDir: string): ServiceSettings =>
     WEBHOOK_ALLOW_LOOPBACK: "1",
   });
 
-/** Opens the database in memory. Creates it in the folder first if the folder does not have it yet. */
-export async function openBaseDatabase(folder: string, now: Date): Promise<BaseDatabase> {
-  const mesh = await openGraphqlMesh();
-  if (!existsSync(join(folder, "facts.json"))) await createBaseDatabase(folder, mesh, now);
+/**
+ * Opens the database in memory. The timers must be those of the simulation, because PostgreSQL sets a timer
+ * at its start: a real one would run at a random moment of a seed.
+ */
+export async function openBaseDatabase(folder: string, mesh: OpenedMesh): Promise<BaseDatabase> {
   const facts = JSON.parse(readFileSync(join(folder, "facts.json"), "utf8")) as BaseDatabaseFacts;
   const opened = await openPGlite({ image: new Blob([readFileSync(join(folder, "image"))]) });
   const base: BaseDatabase = {
@@ -71,7 +72,7 @@ export async function openBaseDatabase(folder: string, now: Date): Promise<BaseD
 
 type BaseDatabaseFacts = Pick<BaseDatabase, "shop" | "endpoint">;
 
-async function createBaseDatabase(folder: string, mesh: OpenedMesh, now: Date): Promise<void> {
+export async function createBaseDatabase(folder: string): Promise<void> {
   mkdirSync(folder, { recursive: true });
   const settings = createSettings(folder);
   const embedded = join(folder, "embedded");
@@ -79,14 +80,13 @@ async function createBaseDatabase(folder: string, mesh: OpenedMesh, now: Date): 
   await migrate(database);
   const keyring = createEncryptionKeyring(settings.encryptionKeys ?? []);
   const render = createEventSubjectRendererForCli(database.db, settings);
-  const access = await prepareDemoDataAndFile(database, { dataDir: folder, publicUrl, now, keyring, render });
+  const access = await prepareDemoDataAndFile(database, { dataDir: folder, publicUrl, now: new Date(), keyring, render });
   if (access === undefined) throw new Error("The database of the simulation was not empty.");
   const log = createLog("silent");
   const app = await createServiceApp({
     settings,
     log,
     database,
-    mesh,
     resolveName: () => Promise.resolve([]),
   });
   const ask: SendRequest = async ({ method, url, headers, body }) => {

@@ -1,6 +1,7 @@
 /** Runs the simulation of one seed: the processes, the clients and the faults, and then the judges. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
+import { forgetIdleSearches } from "#database/due-work-poll.ts";
 import { createId } from "#foundation/ids.ts";
 import { findCheckoutFaults } from "#soak/checkout-checks.ts";
 import { findEffectFaults } from "#soak/crash-checks.ts";
@@ -45,6 +46,7 @@ export async function runSeed(
   sources.nowMs = () => world.nowMs;
   sources.random = world.serviceRandom;
   discardUnusedIds(sources);
+  forgetIdleSearches();
   const server = new SimulatedDatabaseServer(base.pglite, world);
   base.receiveNotices = (payload) => server.deliverNotice(payload);
   const outside = new SimulatedOutside(world, base.endpoint.secret);
@@ -73,6 +75,8 @@ export async function runSeed(
   await world.runUntil(work(), eventsMax).catch((error: unknown) => {
     record.violations.push(`The simulation did not end: ${String(error)}`);
   });
+  // The end of all processes is not counted as a kill.
+  const processCounts = { ...processes.counts };
   for (const slot of slots) await processes.kill(slot);
   const judged = judge({ base, server, outside, record });
   const faults = await world.runUntil(judged, eventsMax);
@@ -84,7 +88,7 @@ export async function runSeed(
     counts: {
       events: world.eventCount,
       ...server.counts,
-      ...processes.counts,
+      ...processCounts,
       ...outside.counts,
       writes: record.done.length,
       checkouts: record.sessionIds.length,

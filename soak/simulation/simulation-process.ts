@@ -1,7 +1,9 @@
 /**
- * The process that runs seeds: `node simulation-process.ts FOLDER FIRST COUNT [FAULT]`. Prints one line of
- * JSON for each seed. Its clocks, timers and random sources are those of the simulation, so it does nothing
- * else.
+ * A process of the simulation. `node simulation-process.ts FOLDER` creates the base database in the folder.
+ * `node simulation-process.ts FOLDER FIRST COUNT [FAULT]` runs seeds, and prints one line of JSON for each.
+ * Its clocks, timers and random sources are those of the simulation, so it does nothing else. All processes
+ * that run seeds load, open and run the same before the first seed, so that a seed has the same trace in each
+ * of them; that is why another process creates the database.
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,15 +16,21 @@ const realNow = (): bigint => process.hrtime.bigint();
 const startedAtMs = Date.UTC(2026, 5, 1, 12);
 const sources: SimulationSources = { nowMs: () => startedAtMs - 60_000, random: createSeededRandom(0, 0) };
 replaceClocksAndRandom(sources);
-const [folder = "", first = "1", count = "1", fault] = process.argv.slice(2);
+const [folder = "", first, count = "1", fault] = process.argv.slice(2);
 if (fault !== undefined) plantFault(fault);
 // The modules of the service are loaded after the clocks and random sources were replaced.
-const { openBaseDatabase } = await import("./base-database.ts");
+const { createBaseDatabase, openBaseDatabase } = await import("./base-database.ts");
+if (first === undefined) {
+  await createBaseDatabase(folder);
+  process.exit(0);
+}
 const { runSeed } = await import("./run-seed.ts");
+const { openGraphqlMesh } = await import("#mesh/open-mesh.ts");
 
-const base = await openBaseDatabase(folder, new Date());
+const mesh = await openGraphqlMesh();
 let world = new VirtualWorld(0, startedAtMs);
 replaceTimers(() => world);
+const base = await openBaseDatabase(folder, mesh);
 const use = (next: VirtualWorld): void => void (world = next);
 // The first run loads modules while it waits, so that its order of events differs. The second run has the same
 // statements in every process, whose plans are kept. The results of both are not used.

@@ -3,6 +3,7 @@
  * must be found.
  */
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -30,18 +31,15 @@ export interface SeedRange {
 const processPath = fileURLToPath(new URL("simulation-process.ts", import.meta.url));
 
 /**
- * Runs seeds in a new process, and yields their results. `folder` keeps the first database and the traces of
- * seeds with violations.
+ * Runs seeds in a new process, and yields their results. `folder` has the base database, and gets the
+ * traces of seeds with violations.
  */
 export async function* simulateSeeds(
   folder: string,
   { first, count, fault }: SeedRange,
 ): AsyncGenerator<SimulatedSeed> {
-  const args = [processPath, folder, String(first), String(count), ...(fault === undefined ? [] : [fault])];
-  const env = { ...process.env, NODE_COMPILE_CACHE: join(folder, "compiled") };
-  const child = spawn(process.execPath, args, { env, stdio: ["ignore", "pipe", "pipe"] });
-  let errors = "";
-  child.stderr.on("data", (chunk: Buffer) => (errors = `${errors}${chunk.toString()}`.slice(-4000)));
+  const args = [folder, String(first), String(count), ...(fault === undefined ? [] : [fault])];
+  const { child, readErrors } = startProcess(folder, args);
   let yielded = 0;
   try {
     for await (const line of createInterface({ input: child.stdout })) {
@@ -49,10 +47,27 @@ export async function* simulateSeeds(
       yielded += 1;
     }
     if (yielded < count)
-      throw new Error(`The simulation ended after ${yielded} of ${count} seeds: ${errors}`);
+      throw new Error(`The simulation ended after ${yielded} of ${count} seeds: ${readErrors()}`);
   } finally {
     child.kill("SIGKILL");
   }
+}
+
+/** Creates a temporary folder with the base database. Returns its path. */
+export async function createSimulationFolder(): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), "simulation-"));
+  const { child, readErrors } = startProcess(folder, [folder]);
+  const [exitCode] = (await once(child, "exit")) as [number | null];
+  if (exitCode !== 0) throw new Error(`The base database could not be created: ${readErrors()}`);
+  return folder;
+}
+
+function startProcess(folder: string, args: readonly string[]) {
+  const env = { ...process.env, NODE_COMPILE_CACHE: join(folder, "compiled") };
+  const child = spawn(process.execPath, [processPath, ...args], { env, stdio: ["ignore", "pipe", "pipe"] });
+  let errors = "";
+  child.stderr.on("data", (chunk: Buffer) => (errors = `${errors}${chunk.toString()}`.slice(-4000)));
+  return { child, readErrors: () => errors };
 }
 
 export interface SimulationPlan {
@@ -73,7 +88,7 @@ export async function runSimulation({
   isOver,
   onStep,
 }: SimulationPlan): Promise<Report> {
-  const folder = mkdtempSync(join(tmpdir(), "simulation-"));
+  const folder = await createSimulationFolder();
   const counts: Record<string, number> = { seeds: 0 };
   const violations: string[] = [];
   let ms = 0;
@@ -118,11 +133,10 @@ export interface PlantedFaultsPlan {
 
 /** Runs seeds with each planted fault, until a seed finds it. */
 export async function findPlantedFaults({ seedsMax, onStep }: PlantedFaultsPlan): Promise<Report> {
-  const folder = mkdtempSync(join(tmpdir(), "simulation-"));
+  const folder = await createSimulationFolder();
   const violations: string[] = [];
   let seeds = 0;
   try {
-    // The first process creates the database without a fault.
     for await (const result of simulateSeeds(folder, { first: 1, count: 1 }))
       violations.push(...result.violations);
     for (const { name } of plantedFaults) {

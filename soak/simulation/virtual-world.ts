@@ -111,9 +111,10 @@ export class VirtualWorld {
     }
   }
 
-  /** Lets all code that can continue run until it waits for an event. */
-  #drain(): Promise<void> {
-    return new Promise((resolve) => void realSetImmediate(resolve));
+  /** Lets all code that can continue run until it waits for an event, also code that waits for a file. */
+  async #drain(): Promise<void> {
+    do await new Promise((resolve) => void realSetImmediate(resolve));
+    while (process.getActiveResourcesInfo().some((resource) => resource.startsWith("FSReq")));
   }
 
   #takeNext(isIncluded: (process: SimulatedProcess | undefined) => boolean): WaitingEvent | undefined {
