@@ -80,7 +80,13 @@ export async function createBaseDatabase(folder: string): Promise<void> {
   await migrate(database);
   const keyring = createEncryptionKeyring(settings.encryptionKeys ?? []);
   const render = createEventSubjectRendererForCli(database.db, settings);
-  const access = await prepareDemoDataAndFile(database, { dataDir: folder, publicUrl, now: new Date(), keyring, render });
+  const access = await prepareDemoDataAndFile(database, {
+    dataDir: folder,
+    publicUrl,
+    now: new Date(),
+    keyring,
+    render,
+  });
   if (access === undefined) throw new Error("The database of the simulation was not empty.");
   const log = createLog("silent");
   const app = await createServiceApp({

@@ -79,7 +79,9 @@ export async function runSeed(
   const processCounts = { ...processes.counts };
   for (const slot of slots) await processes.kill(slot);
   const judged = judge({ base, server, outside, record });
-  const faults = await world.runUntil(judged, eventsMax);
+  const faults = await world
+    .runUntil(judged, eventsMax)
+    .catch((error: unknown) => [`An acknowledged row is missing, or the check failed: ${String(error)}`]);
   return {
     seed,
     traceHash: world.hashTrace(),

@@ -31,8 +31,8 @@ export interface SeedRange {
 const processPath = fileURLToPath(new URL("simulation-process.ts", import.meta.url));
 
 /**
- * Runs seeds in a new process, and yields their results. `folder` has the base database, and gets the
- * traces of seeds with violations.
+ * Runs seeds in a new process, and yields their results. `folder` has the base database, and gets the traces
+ * of seeds with violations.
  */
 export async function* simulateSeeds(
   folder: string,
