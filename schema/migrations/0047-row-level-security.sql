@@ -3,6 +3,12 @@
 -- is not set or empty, nothing is restricted: background work, reads outside of transactions and callers of the platform
 -- use rows of several merchants. Superusers, roles with BYPASSRLS and the owner of the tables are never restricted.
 -- docs/scaling.md lists the tables without a policy.
+
+-- Locks the tables that long reads use, such as reports and exports, before the others. So the migration waits for such
+-- reads while requests can still use the tables with credentials and audit entries.
+lock table sales_order, order_line, payment, refund, fulfillment, order_return, event, webhook_delivery, export_job, cart,
+  cart_line, hosted_checkout_session, product, variant, price, stock_level, search_document in access exclusive mode;
+
 do $$
 declare
   name text;

@@ -10,8 +10,11 @@ export interface KeptGraphqlResult {
   readonly result: ExecutionResult;
   /** The member `data` of the result as JSON text. */
   readonly text: string;
-  /** The cart or order from which the result was rendered, as the same object that the loader has returned. */
-  readonly object: object;
+  /**
+   * The cart or order from which the result was rendered, as the same object that the loader has returned.
+   * The reference is weak, so that a result keeps no cart or order in memory that has changed since.
+   */
+  readonly object: WeakRef<object>;
   readonly validFrom: Date;
   /** The time at which the result changes by itself, for example because an address expires; null if never. */
   readonly validUntil: Date | null;

@@ -40,16 +40,22 @@ export const mcpPlugin: FastifyPluginAsync<McpPluginOptions> = async (
   // The package of MCP is loaded at the first request, so that a process without such requests needs no memory
   // for it.
   const openHandler = (): Promise<McpHttpHandler> =>
-    (opened ??= import("./mcp-server.ts").then(({ createMcpRequestHandler }) =>
-      createMcpRequestHandler({
-        http: server,
-        api,
-        tools,
-        callers,
-        publicUrl: services.publicUrl,
-        listEventExamples,
-      }),
-    ));
+    (opened ??= import("./mcp-server.ts")
+      .then(({ createMcpRequestHandler }) =>
+        createMcpRequestHandler({
+          http: server,
+          api,
+          tools,
+          callers,
+          publicUrl: services.publicUrl,
+          listEventExamples,
+        }),
+      )
+      .catch((error: unknown) => {
+        // The next request loads the package again.
+        opened = undefined;
+        throw error;
+      }));
   server.addHook("onClose", async () => (await opened)?.close());
   mountMcp(server, { services, tools, openHandler, callers });
 };

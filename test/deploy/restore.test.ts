@@ -82,7 +82,10 @@ describe.runIf(binaries !== undefined)("a dump of PostgreSQL", () => {
       PGPORT: String(server.port),
       BACKUPS: folder,
     };
-    await promisify(execFile)("bash", ["--norc", "-euc", docker + commandsOf(heading).composed], { env, cwd: folder });
+    await promisify(execFile)("bash", ["--norc", "-euc", docker + commandsOf(heading).composed], {
+      env,
+      cwd: folder,
+    });
   };
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "commerce-gateway-drill-"));

@@ -227,7 +227,8 @@ export interface CartEventPublishContext extends Pick<MerchantCommandContext, "o
 
 /**
  * Publishes the events of one cart change, with the previous values of the changed fields. `after` must be
- * the cart and its checkout session at the end of the transaction.
+ * the cart and its checkout session at the end of the transaction; the stock of its lines is that of the time
+ * at which the cart was read.
  */
 export function publishCartEvents(
   { outbox, now, publicUrl }: CartEventPublishContext,

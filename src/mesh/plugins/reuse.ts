@@ -61,7 +61,7 @@ const executeOrReuse =
     // before the resolver has checked the rights.
     const kept = results.get(key);
     const isReusable =
-      kept !== undefined && (await load())?.object === kept.object && isValidAt(kept, clock.now());
+      kept !== undefined && isRenderedFrom(kept, await load()) && isValidAt(kept, clock.now());
     services.events.emit("responseCacheUsed", operationId ?? "graphql", isReusable);
     if (isReusable) return kept.result;
     const validFrom = clock.now();
@@ -72,7 +72,13 @@ const executeOrReuse =
     if (loaded === null) return result;
     const validUntil = loaded.findTimeOfNextChange(validFrom);
     const text = keepTextOfResultData(data);
-    const next = { result: freezeDeeply(result), text, object: loaded.object, validFrom, validUntil };
+    const next = {
+      result: freezeDeeply(result),
+      text,
+      object: new WeakRef(loaded.object),
+      validFrom,
+      validUntil,
+    };
     if (isValidAt(next, clock.now())) results.set(key, next);
     return result;
   };
@@ -86,6 +92,9 @@ function freezeDeeply<Value>(value: Value): Value {
 
 const hasMember = (data: ExecutionResult["data"], name: string): data is NonNullable<typeof data> =>
   data?.[name] !== undefined && data[name] !== null;
+
+const isRenderedFrom = ({ object }: KeptGraphqlResult, loaded: LoadedKeptResultSource | null): boolean =>
+  loaded !== null && loaded.object === object.deref();
 
 /** A time before `validFrom` means that the system clock was set back, so the result is not reused. */
 const isValidAt = ({ validFrom, validUntil }: Omit<KeptGraphqlResult, "text">, now: Date): boolean =>

@@ -84,7 +84,13 @@ function mountDocs(server: FastifyInstance, services: DocsServices): void {
   // yet when the server starts. Only then are its modules loaded, so that a process without readers of the
   // documentation needs no memory for them.
   const openSite = (): Promise<DocsSite> =>
-    (opened ??= import("./docs-site.ts").then(({ createDocsSite }) => createDocsSite(services)));
+    (opened ??= import("./docs-site.ts")
+      .then(({ createDocsSite }) => createDocsSite(services))
+      .catch((error: unknown) => {
+        // The next request loads the modules again.
+        opened = undefined;
+        throw error;
+      }));
   const show = async (request: FastifyRequest, reply: FastifyReply, path: string): Promise<FastifyReply> => {
     const site = await openSite();
     const page = await site.page(path);
