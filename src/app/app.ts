@@ -235,8 +235,7 @@ async function createParts(options: ServiceAppOptions) {
   const access = createSigningKeysAndCredentialVerifier({ ...shared, log, isCurrent: notices.isCurrent });
   const trustedDocuments = createCachedTrustedDocumentFinder({ ...shared, isCurrent: notices.isCurrent });
   const responseCache = createConfiguredResponseCache(memory, shared, notices);
-  const work = { database, settings, notices, log, role, external: options.external };
-  const background = createServiceBackgroundWorkers(services, work);
+  const background = createServiceBackgroundWorkers(services, { ...options, database, notices, role });
   metrics.addStateReadings({
     pool: () => database.pool(),
     subscriptions: watch.watchers,
