@@ -8,6 +8,8 @@ const config: KnipConfig = {
     "src/cli/mesh-contexts.ts",
     "src/pages/*/browser/{,type-map/}main.{ts,tsx}",
     "bench/servers/*.ts",
+    // soak/simulation/simulation.ts starts this file as a process.
+    "soak/simulation/simulation-process.ts",
     "test/**/*.test.ts",
     "clients/typescript/src/{index,webhooks}.ts",
     "clients/cli/src/main.ts",

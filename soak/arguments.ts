@@ -7,10 +7,12 @@ export interface Arguments {
   /** The database engine to test on; undefined to run each test on all engines that it supports. */
   readonly engine: (typeof engines)[number] | undefined;
   /**
-   * The maximum number of rounds of `oauth`, `contract`, `unchanged` and `serializability`; Infinity without
-   * `--rounds`.
+   * The maximum number of rounds of `oauth`, `contract`, `unchanged`, `serializability`, `simulation` and
+   * `planted-faults`; Infinity without `--rounds`.
    */
   readonly rounds: number;
+  /** The first seed of `simulation`. */
+  readonly firstSeed: number;
   /** True to write the results to docs/figures.json. */
   readonly isRecorded: boolean;
 }
@@ -21,7 +23,7 @@ const engines = ["pglite", "postgres"] as const;
 
 export const help = (
   known: readonly string[],
-): string => `Usage: npm run soak -- --minutes N [--only LIST] [--engine NAME] [--rounds N] [--record]
+): string => `Usage: npm run soak -- --minutes N [--only LIST] [--engine NAME] [--rounds N] [--seed S] [--record]
 
 Kills the service, repeats requests and changes the same carts concurrently, on both engines, for N minutes in total.
 Exits with 1 if a test finds a violation.
@@ -29,8 +31,10 @@ Exits with 1 if a test finds a violation.
   --minutes N   total duration of the load, shared by the tests
   --only LIST   runs only these tests, of: ${known.join(",")}
   --engine NAME runs the tests on one engine, pglite or postgres
-  --rounds N    ends oauth after N codes, contract after N requests, unchanged after N reads and
-                serializability after N operations, if they do not end before
+  --rounds N    ends oauth after N codes, contract after N requests, unchanged after N reads,
+                serializability after N operations, simulation after N seeds and each fault of
+                planted-faults after N seeds, if they do not end before
+  --seed S      the first seed of simulation, 1 by default
   --record      writes the results to docs/figures.json, from which "npm run generate" writes docs/figures.md
   --help        prints this text
 `;
@@ -53,7 +57,20 @@ export function readArguments(args: readonly string[], known: readonly string[])
   const engine = engines.find((name) => name === values.engine);
   if (values.engine !== undefined && engine === undefined)
     throw new InvalidArgument(`--engine must be one of ${engines.join(", ")}, not ${values.engine}.`);
-  return { minutes, only, engine, rounds, isRecorded: values.record === true };
+  return {
+    minutes,
+    only,
+    engine,
+    rounds,
+    firstSeed: readFirstSeed(values.seed),
+    isRecorded: values.record === true,
+  };
+}
+
+function readFirstSeed(seed = "1"): number {
+  const firstSeed = Number(seed);
+  if (!Number.isSafeInteger(firstSeed)) throw new InvalidArgument("--seed must be an integer.");
+  return firstSeed;
 }
 
 function parse(args: readonly string[]): ReturnType<typeof parseArgs<typeof config>> {
@@ -70,6 +87,7 @@ const config = {
     only: { type: "string" },
     engine: { type: "string" },
     rounds: { type: "string" },
+    seed: { type: "string" },
     record: { type: "boolean" },
     help: { type: "boolean" },
   },

@@ -53,3 +53,21 @@ export const consistencyGuarantees: readonly MeasuredGuarantee[] = [
     shortTests: ["test/exactly-once/serializability.test.ts", "test/exactly-once/judge.test.ts"],
   },
 ];
+
+/** The guarantee of the simulation of the whole service in one process. */
+export const simulationGuarantee: MeasuredGuarantee = {
+  number: 35,
+  promise:
+    "If the whole service runs in one process whose time, chance, database connections, network and process " +
+    "deaths come from a seed, no acknowledged change is lost or made twice, money, stock and promotion codes " +
+    "add up, and every event arrives with the same bytes, for each of 1 000 seeds.",
+  measurements: [
+    {
+      name: "simulation",
+      command: "npm run soak -- --only simulation --rounds 1000 --minutes 60",
+      engines: ["pglite"],
+      atLeast: { seeds: 1_000 },
+    },
+  ],
+  shortTests: ["test/simulation/simulation.test.ts"],
+};

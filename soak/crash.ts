@@ -154,7 +154,12 @@ async function runClient(run: Run, opened: CartState, index: number): Promise<vo
   let { version } = opened;
   let hasCode = false;
   for (let turn = index; !run.isOver && run.violations.length === 0; turn += 1) {
-    const { write, kind, variantId } = nextWrite(run.shop, { cartId: opened.id, version, hasCode, turn });
+    const { write, kind, variantId } = createWriteOfTurn(run.shop, {
+      cartId: opened.id,
+      version,
+      hasCode,
+      turn,
+    });
     // Every fourth write is sent twice at the same time.
     const [first] = await Promise.all([
       retryUntilAnswered(run, write),
@@ -167,7 +172,7 @@ async function runClient(run: Run, opened: CartState, index: number): Promise<vo
       );
       return;
     }
-    const nextVersion = kind === "stock" ? null : versionIn(answer.text);
+    const nextVersion = kind === "stock" ? null : getCartVersionInAnswer(answer.text);
     if (nextVersion !== null && nextVersion !== version + 1)
       run.violations.push(`${kind} took cart ${opened.id} from version ${version} to ${nextVersion}.`);
     version = nextVersion ?? version;
@@ -177,7 +182,8 @@ async function runClient(run: Run, opened: CartState, index: number): Promise<vo
   }
 }
 
-const versionIn = (text: string): number => Number(/"(?:cartVersion|version)":(\d+)/.exec(text)?.[1]);
+export const getCartVersionInAnswer = (text: string): number =>
+  Number(/"(?:cartVersion|version)":(\d+)/.exec(text)?.[1]);
 
 interface Turn {
   readonly cartId: string;
@@ -187,7 +193,7 @@ interface Turn {
 }
 
 /** Returns the next write. The kinds of writes take turns, so that each write changes data. */
-function nextWrite(
+export function createWriteOfTurn(
   shop: Shop,
   { cartId, version, hasCode, turn }: Turn,
 ): { write: Write; kind: AcknowledgedWrite["kind"]; variantId: string | null } {

@@ -2,7 +2,7 @@
  * The measured guarantees, each with the commands that measure it at full size and the test files that check
  * a short version. `npm run generate` writes docs/figures.md from this list and docs/figures.json.
  */
-import { consistencyGuarantees } from "./consistency-guarantees.ts";
+import { consistencyGuarantees, simulationGuarantee } from "./consistency-guarantees.ts";
 import { securityGuarantees } from "./security-guarantees.ts";
 import {
   bothEngines,
@@ -271,4 +271,5 @@ export const measuredGuarantees: readonly MeasuredGuarantee[] = [
   ...consistencyGuarantees,
   ...operationGuarantees,
   ...securityGuarantees,
+  simulationGuarantee,
 ];

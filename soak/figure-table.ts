@@ -112,6 +112,16 @@ const labelsOfTest: Readonly<Record<string, ValueLabels>> = {
     codes: "promotion codes with one use",
     dependencies: "dependencies between operations",
   },
+  simulation: {
+    events: "events with a virtual time",
+    statements: "SQL statements",
+    cuts: "cut database connections",
+    lost: "lost requests and answers",
+    payments: "requests to the payment provider",
+    "failed payments": "lost requests to the payment provider and lost answers",
+    webhooks: "requests to the webhook receiver",
+    "failed webhooks": "requests that the webhook receiver failed",
+  },
   stop: {
     stops: "stops of the service",
     failed: "failed answers",

@@ -10,7 +10,8 @@ const printResult = (text: string): void => void process.stdout.write(`${text}\n
 const printStep = (text: string): void => void process.stderr.write(`· ${text}\n`);
 
 /** Runs the selected soak tests. Returns true if none found a violation. */
-async function soak({ minutes, only, engine: wanted, rounds, isRecorded }: Arguments): Promise<boolean> {
+async function soak(parsed: Arguments): Promise<boolean> {
+  const { minutes, only, engine: wanted, rounds, firstSeed, isRecorded } = parsed;
   const runs = soakTests
     .filter(({ name }) => only.includes(name))
     .flatMap((figure) =>
@@ -35,6 +36,7 @@ async function soak({ minutes, only, engine: wanted, rounds, isRecorded }: Argum
     const report = await runSoakTest(figure, engine, {
       isOver,
       roundsMax: rounds,
+      firstSeed,
       onStep: (text) => printStep(`${figure.name} on ${text}`),
     });
     reports.push(report);

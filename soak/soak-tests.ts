@@ -24,6 +24,7 @@ import type { Report } from "./report.ts";
 import { runScaleOut } from "./scale-out.ts";
 import { findStripeFaults } from "./stripe-checks.ts";
 import { crashKey, runStripeCrash } from "./stripe-crash.ts";
+import { findPlantedFaults, runSimulation } from "./simulation/simulation.ts";
 import { startService } from "./service.ts";
 import { openShop } from "./shop.ts";
 import { runStop } from "./stop.ts";
@@ -37,10 +38,13 @@ export interface SoakTestOptions {
   readonly databaseUrl: string | undefined;
   readonly isOver: () => boolean;
   /**
-   * The maximum number of codes of `oauth`, of requests of `contract`, of reads of `unchanged` and of
-   * operations of `serializability`; Infinity for no maximum.
+   * The maximum number of codes of `oauth`, of requests of `contract`, of reads of `unchanged`, of operations
+   * of `serializability`, of seeds of `simulation`, and of seeds of each fault of `planted-faults`; Infinity
+   * for no maximum.
    */
   readonly roundsMax: number;
+  /** The first seed of `simulation`. */
+  readonly firstSeed: number;
   readonly onStep: (text: string) => void;
 }
 
@@ -75,6 +79,8 @@ export const soakTests: readonly SoakTest[] = [
     run: runFailoverAtCluster,
   },
   { name: "webhook-latency", engines: ["pglite", "postgres"], weight: 1, run: runWebhookLatency },
+  { name: "simulation", engines: ["pglite"], weight: 3, run: runSimulation },
+  { name: "planted-faults", engines: ["pglite"], weight: 0, run: plantedFaultsOfSimulation },
   { name: "serializability", engines: ["pglite", "postgres"], weight: 3, run: runSerializabilityAtServices },
   { name: "event-feed", engines: ["postgres"], weight: 0, run: eventFeed },
   { name: "unchanged", engines: ["postgres"], weight: 0, run: unchanged },
@@ -289,6 +295,13 @@ async function stop({ databaseUrl, isOver, onStep }: SoakTestOptions): Promise<R
 async function memory({ databaseUrl, isOver, onStep }: SoakTestOptions): Promise<Report> {
   await using service = await startService({ databaseUrl });
   return await runMemory(service, { clients: 6, isOver, onStep });
+}
+
+/** The largest number of seeds for one planted fault. */
+const seedsPerFaultMax = 60;
+
+function plantedFaultsOfSimulation({ roundsMax, onStep }: SoakTestOptions): Promise<Report> {
+  return findPlantedFaults({ seedsMax: Math.min(roundsMax, seedsPerFaultMax), onStep });
 }
 
 /** Creates a soak test that runs test files. Its duration does not depend on `--minutes`. */

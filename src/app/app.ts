@@ -32,7 +32,7 @@ import { csvReportsPlugin } from "#graphql/reports/plugin.ts";
 import type { RateLimiter } from "#http/rate-limiter.ts";
 import { createFastifyServer } from "#http/server.ts";
 import { mcpPlugin } from "#mcp/plugin.ts";
-import { openGraphqlMesh } from "#mesh/open-mesh.ts";
+import { type OpenedMesh, openGraphqlMesh } from "#mesh/open-mesh.ts";
 import { oauthPlugin } from "#oauth/plugin.ts";
 import { createSsrfSafeFetch, type SsrfSafeFetch } from "#webhooks/safe-fetch.ts";
 import type { ChildToParentMetricsConnection } from "#observability/gather-metrics.ts";
@@ -52,6 +52,7 @@ import type { WebhookDispatcher } from "#webhooks/dispatch/dispatcher.ts";
 import type { HostNameResolver } from "#webhooks/safe-addresses.ts";
 import {
   createServiceBackgroundWorkers,
+  type ExternalRequestReplacements,
   type PaymentBackgroundWork,
   type ProcessRole,
 } from "./background.ts";
@@ -71,6 +72,10 @@ export interface ServiceAppOptions {
   readonly clock?: Clock;
   /** The folder of `.meshrc.yaml`; the project's folder if left out. */
   readonly meshFolder?: string;
+  /** An open GraphQL Mesh, which several services of one process share; `close` of the service closes it. */
+  readonly mesh?: OpenedMesh;
+  /** Replaces the requests to webhook receivers and payment providers. Only the simulation uses this option. */
+  readonly external?: ExternalRequestReplacements;
   /**
    * An open database. The caller must close it, because `close` of the service does not. If left out, the
    * service opens and closes the database that the settings name.
@@ -106,6 +111,8 @@ export interface ServiceApp {
   readonly exports: ExportWorker;
   readonly credentials: ClosableCredentialVerifier;
   readonly requests: ApiRequestLog;
+  /** Starts the background work. `listen` calls this function; tests without a socket call it themselves. */
+  start(): void;
   listen(): Promise<string>;
   /**
    * Makes `/readyz` answer 503, so that load balancers send no new requests to this process. The service
@@ -134,6 +141,13 @@ export async function createServiceApp(options: ServiceAppOptions): Promise<Serv
     replica,
     port,
   } = parts;
+  const start = (): void => {
+    notices.start();
+    background.start();
+    requests.start();
+    reporting.start();
+    replica?.lag.start();
+  };
   return {
     server,
     database,
@@ -145,12 +159,9 @@ export async function createServiceApp(options: ServiceAppOptions): Promise<Serv
     exports: background.exports,
     credentials,
     requests,
+    start,
     listen: async () => {
-      notices.start();
-      background.start();
-      requests.start();
-      reporting.start();
-      replica?.lag.start();
+      start();
       await server.listen({ host: settings.host, port });
       return services.publicUrl;
     },
@@ -187,7 +198,7 @@ async function createParts(options: ServiceAppOptions) {
   // GraphQL Mesh and the database are opened at the same time (not one after the other), so that the service
   // starts faster.
   const [mesh, database] = await Promise.all([
-    openGraphqlMesh(options.meshFolder),
+    options.mesh ?? openGraphqlMesh(options.meshFolder),
     options.database ?? openConfiguredDatabase(options),
   ]);
   const { db } = database;
@@ -224,7 +235,7 @@ async function createParts(options: ServiceAppOptions) {
   const access = createSigningKeysAndCredentialVerifier({ ...shared, log, isCurrent: notices.isCurrent });
   const trustedDocuments = createCachedTrustedDocumentFinder({ ...shared, isCurrent: notices.isCurrent });
   const responseCache = createConfiguredResponseCache(memory, shared, notices);
-  const background = createServiceBackgroundWorkers(services, { database, settings, notices, log, role });
+  const background = createServiceBackgroundWorkers(services, { ...options, database, notices, role });
   metrics.addStateReadings({
     pool: () => database.pool(),
     subscriptions: watch.watchers,

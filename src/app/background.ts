@@ -10,7 +10,7 @@ import {
   type PaymentOperationDriverOptions,
   type PaymentOperationDriver,
 } from "#commerce/payments/driver.ts";
-import { createPaymentProviderRouter } from "#commerce/payments/provider.ts";
+import { createPaymentProviderRouter, type PaymentProvider } from "#commerce/payments/provider.ts";
 import { createStripeProvider } from "#commerce/payments/stripe/stripe-provider.ts";
 import { createTestPaymentProvider } from "#commerce/payments/test/test-provider.ts";
 import { createExportWorker, type ExportWorker } from "#commerce/exports/export-worker.ts";
@@ -19,7 +19,7 @@ import type { OpenedDatabase } from "#database/connect.ts";
 import type { Log } from "#foundation/log.ts";
 import type { GraphqlServices } from "#graph/context.ts";
 import { createWebhookDispatcher, type WebhookDispatcher } from "#webhooks/dispatch/dispatcher.ts";
-import { createWebhookSender } from "#webhooks/safe-request.ts";
+import { createWebhookSender, type WebhookSender } from "#webhooks/safe-request.ts";
 import type { InterProcessNotices } from "#database/notices.ts";
 import type { ServiceSettings } from "./settings.ts";
 import { startPeriodicCleanupSweeps } from "./sweeps.ts";
@@ -47,24 +47,37 @@ export interface ServiceBackgroundWork {
   readonly stop: () => Promise<void>;
 }
 
+/** Replacements of the requests that the background work sends over the network. */
+export interface ExternalRequestReplacements {
+  readonly webhookSender: WebhookSender;
+  /** Returns the provider that the service uses in place of the built-in test provider. */
+  readonly wrapTestProvider: (provider: PaymentProvider) => PaymentProvider;
+}
+
 export interface ServiceBackgroundWorkOptions {
   readonly database: OpenedDatabase;
   readonly settings: ServiceSettings;
   readonly notices: InterProcessNotices;
   readonly log: Log;
   readonly role: ProcessRole;
+  readonly external?: ExternalRequestReplacements | undefined;
 }
 
 export function createServiceBackgroundWorkers(
   services: GraphqlServices,
-  { database, settings, notices, log, role }: ServiceBackgroundWorkOptions,
+  { database, settings, notices, log, role, external }: ServiceBackgroundWorkOptions,
 ): ServiceBackgroundWork {
   const payments = createPayments(services, {
     log,
     connections: database.engine === "pglite" ? embeddedConnections : settings.databasePool,
     areNoticesReceived: notices.isReceiving,
+    external,
   });
-  const deliveries = createDeliveries(services, settings, { log, areNoticesReceived: notices.isReceiving });
+  const deliveries = createDeliveries(services, settings, {
+    log,
+    areNoticesReceived: notices.isReceiving,
+    external,
+  });
   const exports = createExportWorker({ ...services, log, areNoticesReceived: notices.isReceiving });
   const { events } = services;
   if (role === "gateway") {
@@ -113,13 +126,15 @@ interface PaymentOptions {
   /** The maximum number of database connections that the process opens. */
   readonly connections: number;
   readonly areNoticesReceived: () => boolean;
+  readonly external: ExternalRequestReplacements | undefined;
 }
 
 function createPayments(
   services: GraphqlServices,
-  { log, connections, areNoticesReceived }: PaymentOptions,
+  { log, connections, areNoticesReceived, external }: PaymentOptions,
 ): PaymentBackgroundWork {
   const { db, clock, keyring, publicUrl } = services;
+  const testProvider = createTestPaymentProvider({ db, clock });
   const parts: PaymentOperationDriverOptions = {
     db,
     clock,
@@ -131,7 +146,7 @@ function createPayments(
     // requests.
     workersMax: Math.min(paymentWorkersMax, Math.max(1, Math.floor(connections / 2))),
     provider: createPaymentProviderRouter({
-      test: createTestPaymentProvider({ db, clock }),
+      test: external?.wrapTestProvider(testProvider) ?? testProvider,
       connected: createStripeProvider(services),
     }),
     settle: (operation, outcome) =>
@@ -147,10 +162,12 @@ function createPayments(
 function createDeliveries(
   services: GraphqlServices,
   settings: Pick<ServiceSettings, "webhookAllowLoopback" | "webhookRetryScale">,
-  { log, areNoticesReceived }: Pick<PaymentOptions, "log" | "areNoticesReceived">,
+  { log, areNoticesReceived, external }: Omit<PaymentOptions, "connections">,
 ): WebhookDispatcher {
   const { db, clock, keyring, render, events } = services;
-  const sender = createWebhookSender({ isLoopbackAllowed: settings.webhookAllowLoopback, clock });
+  const sender =
+    external?.webhookSender ??
+    createWebhookSender({ isLoopbackAllowed: settings.webhookAllowLoopback, clock });
   const dispatcher = createWebhookDispatcher({
     db,
     clock,

@@ -47,6 +47,14 @@ export const idlePollMs = 30_000;
  */
 let lastIdleSearch: Promise<unknown> = Promise.resolve();
 
+/**
+ * Lets the next search of an idle process start at once. Only the simulation calls this function, because in
+ * it a process can be killed during a search, and later processes share its modules.
+ */
+export function forgetIdleSearches(): void {
+  lastIdleSearch = Promise.resolve();
+}
+
 export function createDueWorkPoller({
   search,
   everyMs,
