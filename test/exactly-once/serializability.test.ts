@@ -45,7 +45,9 @@ it(
   async () => {
     const place = await demoPlace("postgres");
     // Without the lock, the trigger still refuses a version that is not the next one.
-    await runSql(place.databaseUrl ?? "", "drop trigger order_saved on sales_order");
+    const owner = new URL(place.databaseUrl ?? "");
+    owner.username = "postgres";
+    await runSql(owner.href, "drop trigger order_saved on sales_order");
     const hook = new URL("./without-order-lock.ts", import.meta.url).href;
     const environment = { ...place.environment, NODE_OPTIONS: `--import ${hook}` };
     await using service = await startService({ ...place, environment });
