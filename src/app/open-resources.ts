@@ -62,20 +62,11 @@ export const createPoolerLimitationLogger =
  */
 export const createCanceledStatementLogger =
   (log: Log) =>
-  ({ text, ms }: TimedOutSqlStatement): void => {
-    const { requestId, operationId, route } = getCurrentRequestIdAndRoute() ?? {};
+  ({ text, ms }: TimedOutSqlStatement): void =>
     log.warn(
-      {
-        event: "statement_canceled",
-        requestId,
-        operationId,
-        route,
-        statement: getStatementVerbAndTable(text),
-        ms,
-      },
+      { event: "statement_canceled", ...describeStatementAndRequest(text), ms },
       "An SQL statement was canceled because of its time limit.",
     );
-  };
 
 /**
  * Creates the function that logs which statement PostgreSQL refused because it wrote a row of another
@@ -84,20 +75,17 @@ export const createCanceledStatementLogger =
  */
 const createRefusedRowLogger =
   (log: Log) =>
-  ({ text, reason }: RefusedSqlStatement): void => {
-    const { requestId, operationId, route } = getCurrentRequestIdAndRoute() ?? {};
+  ({ text, reason }: RefusedSqlStatement): void =>
     log.error(
-      {
-        event: "foreign_row_refused",
-        requestId,
-        operationId,
-        route,
-        statement: getStatementVerbAndTable(text),
-        reason,
-      },
+      { event: "foreign_row_refused", ...describeStatementAndRequest(text), reason },
       "PostgreSQL refused to write a row of another merchant than that of the transaction.",
     );
-  };
+
+/** Returns the verb and the first table of a statement, and the request that runs it, for a log line. */
+function describeStatementAndRequest(text: string): Readonly<Record<string, string | null | undefined>> {
+  const { requestId, operationId, route } = getCurrentRequestIdAndRoute() ?? {};
+  return { requestId, operationId, route, statement: getStatementVerbAndTable(text) };
+}
 
 export async function openConfiguredDatabase({
   settings,

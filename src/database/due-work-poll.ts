@@ -77,8 +77,7 @@ export function createDueWorkPoller({
   const startSearch = (withinMs: number): Promise<number | undefined> => {
     if (!isSlow) return search(withinMs);
     const searched = lastIdleSearch.then(() => (isStarted ? search(withinMs) : undefined));
-    // A search that fails must not keep the searches of other pollers from running.
-    lastIdleSearch = searched.catch(() => undefined);
+    lastIdleSearch = searched;
     return searched;
   };
   const searchAndPlan = async (withinMs: number): Promise<void> => {

@@ -32,8 +32,10 @@ export function fillInMerchantId(text: string, [merchantId]: readonly unknown[])
 
 /**
  * Returns whether PostgreSQL refused to write a row because it belongs to another merchant than the
- * transaction. A missing right on a table has the same SQLSTATE (42501); the routine of the server tells them
- * apart in every language.
+ * transaction. PostgreSQL reports this with the SQLSTATE 42501 (insufficient privilege), which it also uses
+ * if the role has no rights on the table. Only a refused row is reported by the server's C function
+ * `ExecWithCheckOptions`, whose name every error contains in the field `routine`. The message cannot be
+ * compared, because its language depends on the server's settings.
  */
 export function isRowOfOtherMerchantError(error: unknown): error is Error {
   return (

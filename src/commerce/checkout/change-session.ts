@@ -6,6 +6,7 @@
  * change that alters nothing does not raise them.
  */
 
+import { sql } from "kysely";
 import type { CartAggregate, StoredCartWarning } from "#commerce/carts/cart-aggregate.ts";
 import { type ExpectedVersionInput, getCartStatusAtTime } from "#commerce/carts/cart-status.ts";
 import { type UnpricedCartDraft, toUnpricedCartDraft } from "#commerce/carts/cart-draft.ts";
@@ -87,8 +88,9 @@ export interface CheckoutSessionColumnUpdate {
 
 /**
  * Updates the locked checkout session, and raises its version by one, with the next statement of the
- * transaction or with its COMMIT. If the update completes the session, also deletes the secret in the URL of
- * the checkout page. Returns the updated session.
+ * transaction or with its COMMIT. The update fails if the stored version is not that of `session`. If the
+ * update completes the session, also deletes the secret in the URL of the checkout page. Returns the updated
+ * session.
  */
 export async function saveCheckoutSession(
   transaction: Transaction,
@@ -100,10 +102,12 @@ export async function saveCheckoutSession(
 ): Promise<CheckoutSessionAggregate> {
   const clearedSecret =
     patch.status === "completed" ? { urlSealed: null, urlDataKey: null, urlKeyId: null } : {};
-  const version = session.version + 1;
+  // The number of updated rows of a buffered statement is not known here. If the version has changed, the
+  // expression is null, which the column refuses.
+  const nextVersion = sql<number>`case when version = ${session.version} then version + 1 end`;
   const query = transaction
     .updateTable("hostedCheckoutSession")
-    .set({ ...patch, ...clearedSecret, version, updatedAt: now })
+    .set({ ...patch, ...clearedSecret, version: nextVersion, updatedAt: now })
     .where("id", "=", session.id)
     .compile();
   await bufferWriteUntilNextStatement(transaction, { query, tables: ["hostedCheckoutSession"] });
@@ -114,7 +118,7 @@ export async function saveCheckoutSession(
     ...(submittedAt === undefined ? {} : { submittedAt: submittedAt?.toISOString() ?? null }),
     ...(completedAt === undefined ? {} : { completedAt: completedAt.toISOString() }),
     ...(patch.status === "completed" ? { secret: null } : {}),
-    version,
+    version: session.version + 1,
     updatedAt: now.toISOString(),
   };
 }
