@@ -89,6 +89,7 @@ async function expectSameAnswer({ text, variables, token }: Call): Promise<Answe
   const documentId = await store(text);
   const asText = await send({ query: text, variables }, token);
   const asTrusted = await send({ documentId, variables }, token);
+  expect(asText.text, text).not.toContain('"internal_error"');
   expect(comparable(asTrusted), text).toEqual(comparable(asText));
   return asTrusted;
 }
@@ -156,6 +157,15 @@ describe("a trusted document is answered as its text", () => {
     const asTrusted = await send({ documentId: await store(text), variables });
     expect(asTrusted.headers["idempotent-replayed"]).toBe("true");
     expect(asTrusted.body.data).toEqual(asText.body.data);
+  });
+
+  it("for directives with a variable that has a default value, at the root and below", async () => {
+    const text = `query Directives($yes: Boolean! = true, $no: Boolean = false) {
+      viewer @include(if: $yes) { role @include(if: $yes) ... @skip(if: $yes) { api { serverTime } } }
+      skipped: viewer @include(if: $no) { role }
+    }`;
+    const { body } = await expectSameAnswer({ text, token: "admin" });
+    expect(body.data).toEqual({ viewer: { role: "admin" } });
   });
 
   it("for generated queries, most of which are valid and compiled", async () => {
