@@ -16,6 +16,10 @@ const beginText = "begin; select set_config('commerce.merchant', '$1', true)";
 export const createBeginForMerchantQuery = (merchantId: string): CompiledQuery =>
   CompiledQuery.raw(beginText, [merchantId]);
 
+/** Names the merchant of an open transaction, for example because its idempotency key was locked before. */
+export const createMerchantSettingQuery = (merchantId: string): CompiledQuery =>
+  CompiledQuery.raw("select set_config('commerce.merchant', $1, true)", [merchantId]);
+
 const idPattern = /^[\w-]+$/;
 
 /**

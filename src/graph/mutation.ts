@@ -6,6 +6,7 @@
 import type { ShapeFromTypeParam, TypeParam } from "@pothos/core";
 import type { GraphQLSchema } from "graphql";
 import type { Database } from "#database/connect.ts";
+import { createMerchantSettingQuery } from "#database/row-security.ts";
 import {
   type RowLockWithReadQuery,
   runInTransaction,
@@ -180,18 +181,24 @@ type RunInTransaction = <Result>(work: (transaction: Transaction) => Promise<Res
 
 /**
  * Runs a function in the request's open transaction, or in a new one on the primary database. The primary
- * database is needed because analysts read from a replica, which refuses writes. A new transaction can lock
- * and change only rows of the mutation's merchant.
+ * database is needed because analysts read from a replica, which refuses writes. The transaction can lock and
+ * change only rows of the mutation's merchant. An open transaction has begun with the merchant of the caller
+ * or of a locked row; callers of the platform without such a row need a further statement.
  */
 const inOneTransaction =
   (
-    { db, services }: GraphqlContext,
+    { db, services, viewer }: GraphqlContext,
     merchantId: string | null,
     open: () => RowLockWithReadQuery | undefined,
   ): RunInTransaction =>
-  (work) => {
-    if (isTransaction(db)) return work(db);
+  async (work) => {
     const opening = open();
+    if (isTransaction(db)) {
+      const isPlatform = viewer.kind === "internal" && viewer.merchantId === null;
+      if (isPlatform && merchantId !== null && opening === undefined)
+        await db.executeQuery(createMerchantSettingQuery(merchantId));
+      return work(db);
+    }
     return opening === undefined
       ? runInTransaction(services.db, work, { merchantId })
       : runInTransactionWithLock(services.db, opening, work);

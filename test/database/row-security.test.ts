@@ -152,6 +152,25 @@ describe("a change by a caller who belongs to a merchant", () => {
       expect(await beginsOf(call)).toEqual([beginForMerchant]);
   });
 
+  it("runs in a transaction of the merchant that a caller of the platform names, with and without a key", async () => {
+    const { database, demo } = world();
+    await database.script((run) =>
+      run(`create function note_merchant() returns trigger language plpgsql as $$
+          begin new.name := current_setting('commerce.merchant', true); return new; end $$;
+        create trigger note_merchant before insert on tax_class for each row execute function note_merchant()`),
+    );
+    const merchantId = demo.merchants.second.id;
+    const merchantInTransaction = async (key: string): Promise<unknown> => {
+      const input = `{ code: "platform${key.length}", name: "x" }`;
+      const mutation = `taxClassUpsert(merchantId: "${merchantId}", ${key} input: ${input}) { name }`;
+      const { body } = await world().graphql(`mutation { ${mutation} }`, { token: "operator" });
+      return body.data?.taxClassUpsert?.name ?? body.errors;
+    };
+    const noted = [await merchantInTransaction(""), await merchantInTransaction('idempotencyKey: "wall",')];
+    await database.script((run) => run("drop function note_merchant cascade"));
+    expect(noted).toEqual([merchantId, merchantId]);
+  });
+
   it("runs in a transaction of this merchant on the checkout page", async () => {
     const session = await makePayableSession(world());
     const buyer = buyerOf(world(), session.url);
