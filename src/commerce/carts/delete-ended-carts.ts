@@ -8,6 +8,7 @@ import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
 import { getLowestIdAtTime } from "#foundation/ids.ts";
 
+/** The number of carts that one statement reads, and deletes at most. */
 const cartsPerBatch = 200;
 /** The largest number of carts that one run deletes, so that the other sweeps do not wait long. */
 const cartsPerRun = 20_000;
@@ -20,6 +21,9 @@ interface EndedCartDeletion {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** The statuses of ended carts without an order. */
+const endedStatuses = ["expired", "revoked", "merged"] as const;
+
 /** Deletes ended carts in batches, and returns their number. */
 export async function deleteEndedCarts({
   db,
@@ -30,26 +34,52 @@ export async function deleteEndedCarts({
   const endedBefore = new Date(now.getTime() - retentionDays * 86_400_000);
   let total = 0;
   for (const { id: merchantId } of await db.selectFrom("merchant").select("id").orderBy("id").execute())
-    for (let isFinished = false; !isFinished;) {
-      if (signal?.aborted === true || total >= cartsPerRun) return total;
-      const deleted = await deleteBatch(db, merchantId, endedBefore);
-      total += deleted;
-      isFinished = deleted < cartsPerBatch;
-    }
+    for (const status of endedStatuses)
+      for (let lastCartId: string | null = ""; lastCartId !== null;) {
+        if (signal?.aborted === true || total >= cartsPerRun) return total;
+        const batch = await deleteBatch(db, { merchantId, status, lastCartId, endedBefore });
+        total += batch.deleted;
+        lastCartId = batch.lastCartId;
+      }
   return total;
 }
 
+interface EndedCartBatch {
+  readonly merchantId: string;
+  readonly status: (typeof endedStatuses)[number];
+  /** The last cart of the batch before; empty for the first batch. */
+  readonly lastCartId: string;
+  readonly endedBefore: Date;
+}
+
+interface BatchResult {
+  readonly deleted: number;
+  /** The last cart of this batch; null if no more carts are old enough. */
+  readonly lastCartId: string | null;
+}
+
 /**
- * Deletes one batch of ended carts of a merchant, oldest first. PostgreSQL finds them in the index
- * `cart_by_status` by their status and id, because a cart was created before it ended. Skips carts that
- * another process has locked.
+ * Reads the next carts of a merchant and a status, oldest first, and deletes those that need not be kept.
+ * Each batch reads the same number of carts, also if most carts must be kept: PostgreSQL finds the carts in
+ * the index `cart_by_status` by their status and id, because a cart was created before it ended, and each
+ * batch starts after the last cart of the batch before. The comparison of rows, instead of columns, prevents
+ * PostgreSQL from reading all carts in the order of their ids. Skips carts that another process has locked.
  */
-async function deleteBatch(db: Database, merchantId: string, endedBefore: Date): Promise<number> {
-  const { rows } = await sql<{ deleted: number }>`
-    with old as (
+async function deleteBatch(
+  db: Database,
+  { merchantId, status, lastCartId, endedBefore }: EndedCartBatch,
+): Promise<BatchResult> {
+  const { rows } = await sql<BatchResult>`
+    with candidate as materialized (
       select c.id from cart c
-      where c.merchant_id = ${merchantId} and c.status in ('expired', 'revoked', 'merged')
-        and c.id < ${getLowestIdAtTime("cart", endedBefore.getTime())}
+      where c.status <> 'completed'
+        and (c.merchant_id, c.status, c.id) > (${merchantId}, ${status}, ${lastCartId})
+        and (c.merchant_id, c.status, c.id) <
+          (${merchantId}, ${status}, ${getLowestIdAtTime("cart", endedBefore.getTime())})
+      order by c.merchant_id, c.status, c.id limit ${cartsPerBatch}
+    ), old as materialized (
+      select c.id from cart c
+      where c.id in (select id from candidate) and c.status = ${status}
         and coalesce(c.ended_at, c.expires_at) <= ${endedBefore}::timestamptz and c.order_id is null
         and not exists (select from cart m where m.merged_into_cart_id = c.id)
         and not exists (select from personal_data p where p.cart_id = c.id and p.erased_at is null)
@@ -59,7 +89,7 @@ async function deleteBatch(db: Database, merchantId: string, endedBefore: Date):
             or exists (select from payment p where p.session_id = s.id)
             or exists (select from stock_hold h where h.session_id = s.id)
             or exists (select from promotion_use u where u.session_id = s.id and u.given_back_at is null)))
-      order by c.id limit ${cartsPerBatch} for update of c skip locked
+      for update of c skip locked
     ), old_session as (
       select s.id from hosted_checkout_session s where s.cart_id in (select id from old)
     ), use as (
@@ -69,6 +99,11 @@ async function deleteBatch(db: Database, merchantId: string, endedBefore: Date):
     ), gone as (
       delete from cart where id in (select id from old) returning id
     )
-    select count(*)::integer as deleted from gone`.execute(db);
-  return rows[0]?.deleted ?? 0;
+    select (select count(*)::integer from gone) as deleted,
+      (select case when count(*) = ${cartsPerBatch} then max(id) end from candidate) as last_cart_id`.execute(
+    db,
+  );
+  const [batch] = rows;
+  if (batch === undefined) throw new Error("The deletion of a batch of ended carts returned no row.");
+  return batch;
 }
