@@ -186,7 +186,7 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   {
     name: "webhooks stop after an error of the database",
-    file: "src/webhooks/dispatch/dispatcher.ts",
+    file: "src/webhooks/dispatch/passes.ts",
     changes: [["if (state.isFaulty) requestIn(faultPauseMs);", "if (state.isFaulty) return;"]],
   },
 ];

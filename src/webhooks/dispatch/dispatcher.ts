@@ -4,13 +4,10 @@
  * time. The only state in a process's memory is a list of endpoints to check first.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
-import {
-  createWebhookDispatchRoundRunner,
-  type WebhookDispatcherOptions,
-  type WebhookDispatchRoundRunner,
-} from "./round.ts";
+import { createWebhookDispatchRoundRunner, type WebhookDispatcherOptions } from "./round.ts";
 import { createDueWorkPoller } from "#database/due-work-poll.ts";
 import { findNextRetryTime } from "./claim-deliveries.ts";
+import { createDispatchPasses } from "./passes.ts";
 
 export interface WebhookDispatcher {
   /**
@@ -30,17 +27,6 @@ export interface WebhookDispatcher {
 
 const pollMs = 1_000;
 const stopMsMaxDefault = 6_000;
-/**
- * Milliseconds between two passes of the dispatcher while endpoints have due deliveries. During this pause,
- * some of the running attempts end, so that the next pass can start others.
- */
-const activePauseMs = 20;
-/**
- * Milliseconds from a failed pass of the dispatcher to its next pass, so that an unavailable database is not
- * queried constantly.
- */
-const faultPauseMs = 1_000;
-
 export function createWebhookDispatcher(parts: WebhookDispatcherOptions): WebhookDispatcher {
   const { db, clock, log, stopMsMax = stopMsMaxDefault, areNoticesReceived = () => true } = parts;
   const round = createWebhookDispatchRoundRunner({
@@ -50,7 +36,9 @@ export function createWebhookDispatcher(parts: WebhookDispatcherOptions): Webhoo
       parts.onAttempt?.(attempt);
     },
   });
-  const passes = createPasses(round, (err) => log.error({ err }, "Webhooks could not be dispatched."));
+  const passes = createDispatchPasses(round, (err) =>
+    log.error({ err }, "Webhooks could not be dispatched."),
+  );
   // Passes of the dispatcher run in a detached async context, so that they do not join the trace of the
   // request that called `wake`.
   const runDetached = AsyncLocalStorage.snapshot();
@@ -95,77 +83,6 @@ export function createWebhookDispatcher(parts: WebhookDispatcherOptions): Webhoo
         sent = await round.run(options);
         await round.waitUntilIdle();
       }
-    },
-  };
-}
-
-interface Passes {
-  start(): void;
-  /**
-   * Requests a pass of the dispatcher. Passes run one at a time: if a pass is running, another pass starts
-   * after it.
-   */
-  request(how?: { readonly isNotified: boolean }): void;
-  stop(): Promise<void>;
-}
-
-function createPasses(round: WebhookDispatchRoundRunner, onFault: (error: unknown) => void): Passes {
-  const state = { isRunning: false, isRequested: false, isNotified: false, isFaulty: false };
-  let running: Promise<void> | undefined;
-  let nextTimer: NodeJS.Timeout | undefined;
-  const request: Passes["request"] = ({ isNotified } = { isNotified: false }) => {
-    state.isNotified ||= isNotified;
-    if (!state.isRunning) return;
-    state.isRequested = true;
-    if (!state.isFaulty) running ??= pass().catch(fault).finally(finish);
-  };
-  const fault = (error: unknown): void => {
-    state.isFaulty = true;
-    state.isNotified = true;
-    onFault(error);
-  };
-  const pass = async (): Promise<void> => {
-    while (state.isRequested && state.isRunning) {
-      const wasNotified = state.isNotified;
-      state.isRequested = false;
-      state.isNotified = false;
-      await round.run({
-        onAttemptEnded: requestSoon,
-        onFullBatch: () => request({ isNotified: true }),
-        wasNotified,
-      });
-    }
-  };
-  const finish = (): void => {
-    running = undefined;
-    if (state.isFaulty) requestIn(faultPauseMs);
-    else if (state.isRequested) request();
-    else if (round.hasActiveEndpoints()) requestIn(activePauseMs);
-  };
-  const requestIn = (ms: number): void => {
-    clearTimeout(nextTimer);
-    if (state.isRunning) nextTimer = setTimeout(resume, ms);
-  };
-  /**
-   * Requests a pass of the dispatcher after a short delay, so that all attempts that end within the delay
-   * cause only one pass. Does nothing while a pass runs, because each pass itself requests the next one if
-   * one is needed.
-   */
-  const requestSoon = (): void => {
-    if (nextTimer === undefined && running === undefined) requestIn(activePauseMs);
-  };
-  const resume = (): void => {
-    nextTimer = undefined;
-    state.isFaulty = false;
-    request();
-  };
-  return {
-    start: () => (state.isRunning = true),
-    request,
-    stop: async () => {
-      state.isRunning = false;
-      clearTimeout(nextTimer);
-      await running;
     },
   };
 }
