@@ -113,10 +113,15 @@ export async function readSession(ask: SendRequest, shop: Shop, sessionId: strin
   )["hostedCheckoutSession"] as SessionState;
 }
 
-const makePromotion = "mutation ($input: PromotionCreateInput!) { promotionCreate(input: $input) { id } }";
-const makeCodes =
-  "mutation ($input: PromotionCodesGenerateInput!) { promotionCodesGenerate(input: $input) { codes { code } } }";
-const activate = "mutation ($id: ID!) { promotionActivate(input: { promotionId: $id }) { status } }";
+const makePromotion = `mutation ($key: String!, $input: PromotionCreateInput!) {
+  promotionCreate(idempotencyKey: $key, input: $input) { id }
+}`;
+const makeCodes = `mutation ($key: String!, $input: PromotionCodesGenerateInput!) {
+  promotionCodesGenerate(idempotencyKey: $key, input: $input) { codes { code } }
+}`;
+const activate = `mutation ($key: String!, $id: ID!) {
+  promotionActivate(idempotencyKey: $key, input: { promotionId: $id }) { status }
+}`;
 
 /** Creates a promotion code for 10 % off that can be used once. */
 export async function createSingleUseCode(ask: SendRequest, shop: Shop, code: string): Promise<void> {

@@ -79,8 +79,11 @@ export interface SimulationPlan {
 
 const shownViolationsOfSeed = 5;
 const seedsPerStep = 50;
-/** The seeds after which a simulation without a number of seeds begins a new process. */
-const seedsPerProcess = 1_000;
+/**
+ * The seeds after which the simulation continues in a new process. The killed processes of the service stay
+ * in memory, about 15 MB for each seed.
+ */
+const seedsPerProcess = 50;
 
 export async function runSimulation({
   firstSeed,
