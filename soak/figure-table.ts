@@ -104,6 +104,11 @@ const labelsOfTest: Readonly<Record<string, ValueLabels>> = {
     "descriptors more": "file descriptors that stayed open",
   },
   oauth: { refused: "refused redemptions" },
+  "planted-faults": {
+    faults: "planted faults",
+    found: "planted faults that the simulation found",
+    seeds: "seeds that finding all of them took",
+  },
   "scale-out": { copied: "writes that were sent 50 times each" },
   serializability: {
     "unknown outcomes": "operations without an answer",
