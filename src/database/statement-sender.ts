@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import type { Socket } from "node:net";
-import pg from "pg";
+import type pg from "pg";
 import { fillInMerchantId } from "./row-security.ts";
 import { appendRequestIdSqlComment } from "./sql-comment.ts";
 
@@ -63,10 +63,10 @@ export function createSqlStatementSender({
       const sent = begin ?? text;
       const commented = comments ? appendRequestIdSqlComment(sent) : sent;
       // pg answers several statements with a list of results. Kysely reads no rows from it, as from BEGIN alone.
-      if (begin !== undefined) return sendQuery(client, new pg.Query(commented), undefined);
+      if (begin !== undefined) return client.query(commented);
       // The server keeps a named statement with its first comment, which would name the wrong request later.
       const name = values.length > 0 && commented === text ? names.of(text) : undefined;
-      return sendQuery(client, new pg.Query(commented, values), name);
+      return client.query({ text: commented, values, ...(name === undefined ? {} : { name }) });
     },
     continueUnnamed: () => {
       if (names !== unnamed) onPoolerLimitation?.("unnamed_statements");
@@ -74,24 +74,6 @@ export function createSqlStatementSender({
     },
     renewNames: () => names.renew(),
   };
-}
-
-/**
- * Sends a query and returns its result. The name is set on the query itself, because pg copies an object with
- * a name and a text slowly, property by property.
- */
-function sendQuery(
-  client: pg.PoolClient,
-  query: pg.Query,
-  name: string | undefined,
-): Promise<pg.QueryResult> {
-  const { promise, resolve, reject } = Promise.withResolvers<pg.QueryResult>();
-  const callback = (error: Error | null, result: pg.QueryResult): void => {
-    if (error === null) resolve(result);
-    else reject(error);
-  };
-  client.query(Object.assign(query, { name, callback }));
-  return promise;
 }
 
 interface Names {

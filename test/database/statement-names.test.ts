@@ -7,19 +7,11 @@ import { describe, expect, it } from "vitest";
 import { createPreparedStatementConnectionPool } from "#database/statement-pool.ts";
 import { manyFormsMark } from "#database/statement-sender.ts";
 
-interface SentQuery {
-  readonly name: string | undefined;
-  readonly callback: (error: null, result: Pick<pg.QueryResult, "rows">) => void;
-}
-
 async function namesOf(texts: readonly string[]): Promise<(string | undefined)[]> {
   const asked: (string | undefined)[] = [];
   const client = {
     connection: { stream: { cork: () => undefined, uncork: () => undefined } },
-    query: ({ name, callback }: SentQuery) => {
-      asked.push(name);
-      callback(null, { rows: [] });
-    },
+    query: ({ name }: { readonly name?: string }) => Promise.resolve(asked.push(name)),
     getTransactionStatus: () => null,
     release: () => undefined,
   };
