@@ -175,9 +175,6 @@ export function buildInsertSqlQuery<Table extends keyof Tables>(
 ): CompiledQuery {
   if (rows.length > preparedRowsMax) return reader.insertInto(table).values(rows).compile();
   const columns = Object.keys(rows[0] ?? {});
-  const values: Record<string, unknown> = {};
-  for (const [index, row] of rows.entries())
-    for (const [column, value] of Object.entries(row)) values[`${column}${index}`] = value;
   const write = (): RawBuilder<unknown> => {
     const tuples = rows.map(
       (_, index) =>
@@ -186,11 +183,11 @@ export function buildInsertSqlQuery<Table extends keyof Tables>(
     return sql`insert into ${sql.table(table)} (${sql.join(columns.map((column) => sql.ref(column)))})
       values ${sql.join(tuples)}`;
   };
-  return prepareStatementTemplate(reader, {
-    form: `insert ${table} ${rows.length} ${columns.join(" ")}`,
-    write,
-    values,
-  });
+  const { text } = compileOnce(reader, `insert ${table} ${rows.length} ${columns.join(" ")}`, write);
+  return CompiledQuery.raw(
+    text,
+    rows.flatMap((row) => columns.map((column): unknown => Reflect.get(row, column))),
+  );
 }
 
 /**

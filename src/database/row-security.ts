@@ -11,7 +11,7 @@ import { getSqlState } from "./database-errors.ts";
  * Begins a transaction that belongs to one merchant. Both statements are sent as one text, so that the
  * setting costs neither a round trip nor a message of its own. `$1` is a placeholder of `fillInMerchantId`.
  */
-const beginText = "begin; select set_config('commerce.merchant', '$1', true)";
+const beginText = "begin; set local commerce.merchant = '$1'";
 
 export const createBeginForMerchantQuery = (merchantId: string): CompiledQuery =>
   CompiledQuery.raw(beginText, [merchantId]);

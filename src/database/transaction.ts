@@ -92,7 +92,8 @@ export interface RowToLock {
  */
 export interface RowLockWithReadQuery {
   readonly row: RowToLock;
-  readonly reads: readonly CompiledQuery[];
+  /** The first statement returns at most one row, so that it can be combined with another. */
+  readonly reads: readonly [CompiledQuery, ...CompiledQuery[]];
   /**
    * Called before the work of the transaction if the row was found and locked, with the rows that each of
    * `reads` has returned.

@@ -40,6 +40,12 @@ export interface EncryptionKeyring {
   readonly keyIds: readonly string[];
   /** Encrypts a value with a new data key. */
   seal(plaintext: Uint8Array | string, context: EncryptionContext): EncryptedValue;
+  /** Encrypts a value as `seal` does, and returns the `digest` of `data` for the encrypted value. */
+  sealWithDigest(
+    plaintext: Uint8Array | string,
+    context: EncryptionContext,
+    data: Uint8Array,
+  ): { readonly encrypted: EncryptedValue; readonly digest: Buffer };
   /**
    * Decrypts a value. Throws `DecryptionError` if the encrypted value was changed, its encryption key is
    * missing, or the given table, column or row is not that of the value.
@@ -91,7 +97,19 @@ export function createEncryptionKeyring(keys: readonly EncryptionKey[]): Encrypt
   const currentKey = Buffer.from(current.key);
 
   const wrap = (dataKey: Uint8Array, context: EncryptionContext): Uint8Array =>
-    encrypt(currentKey, dataKey, context);
+    encrypt({ key: currentKey, nonce: randomBytes(nonceBytes) }, dataKey, associatedData(context));
+  const sealWith = (
+    { dataKey, nonces }: RandomParts,
+    plaintext: Uint8Array | string,
+    context: EncryptionContext,
+  ): EncryptedValue => {
+    const bound = associatedData(context);
+    return {
+      sealed: encrypt({ key: dataKey, nonce: nonces[0] }, plaintext, bound),
+      dataKey: encrypt({ key: currentKey, nonce: nonces[1] }, dataKey, bound),
+      keyId: current.id,
+    };
+  };
   const unwrap = ({ dataKey, keyId }: EncryptedValue, context: EncryptionContext): Buffer => {
     const key = byId.get(keyId);
     if (key === undefined)
@@ -105,13 +123,10 @@ export function createEncryptionKeyring(keys: readonly EncryptionKey[]): Encrypt
   return {
     currentKeyId: current.id,
     keyIds: [...byId.keys()],
-    seal: (plaintext, context) => {
-      const dataKey = randomBytes(keyBytes);
-      return {
-        sealed: encrypt(dataKey, plaintext, context),
-        dataKey: wrap(dataKey, context),
-        keyId: current.id,
-      };
+    seal: (plaintext, context) => sealWith(createRandomParts(), plaintext, context),
+    sealWithDigest: (plaintext, context, data) => {
+      const parts = createRandomParts();
+      return { encrypted: sealWith(parts, plaintext, context), digest: digestWith(parts.dataKey, data) };
     },
     open: (sealed, context) =>
       decrypt(unwrap(sealed, context), { bytes: sealed.sealed, keyId: sealed.keyId }, context),
@@ -120,13 +135,29 @@ export function createEncryptionKeyring(keys: readonly EncryptionKey[]): Encrypt
       dataKey: wrap(unwrap(sealed, context), context),
       keyId: current.id,
     }),
-    digest: (sealed, context, data) =>
-      createHmac("sha256", deriveKey(unwrap(sealed, context), "digest"))
-        .update(data)
-        .digest(),
+    digest: (sealed, context, data) => digestWith(unwrap(sealed, context), data),
     derive: (purpose) => [...byId.values()].map((key) => deriveKey(key, purpose)),
   };
 }
+
+interface RandomParts {
+  readonly dataKey: Buffer;
+  /** The nonces with which the value and its data key are encrypted. */
+  readonly nonces: readonly [value: Buffer, dataKey: Buffer];
+}
+
+/** Creates a data key and two nonces with one call of the random generator, which is faster than three. */
+function createRandomParts(): RandomParts {
+  const bytes = randomBytes(keyBytes + 2 * nonceBytes);
+  const dataKeyAt = 2 * nonceBytes;
+  return {
+    nonces: [bytes.subarray(0, nonceBytes), bytes.subarray(nonceBytes, dataKeyAt)],
+    dataKey: bytes.subarray(dataKeyAt),
+  };
+}
+
+const digestWith = (dataKey: Uint8Array, data: Uint8Array): Buffer =>
+  createHmac("sha256", deriveKey(dataKey, "digest")).update(data).digest();
 
 const deriveKey = (key: Uint8Array, purpose: string): Buffer =>
   Buffer.from(hkdfSync("sha256", key, "", purpose, keyBytes));
@@ -136,10 +167,13 @@ const deriveKey = (key: Uint8Array, purpose: string): Buffer =>
  * nonces are safe here: a data key encrypts one value only, and an encryption key encrypts far fewer than 2³²
  * data keys.
  */
-function encrypt(key: Uint8Array, plaintext: Uint8Array | string, context: EncryptionContext): Buffer {
-  const nonce = randomBytes(nonceBytes);
+function encrypt(
+  { key, nonce }: { readonly key: Uint8Array; readonly nonce: Uint8Array },
+  plaintext: Uint8Array | string,
+  bound: Uint8Array,
+): Buffer {
   const cipher = createCipheriv("aes-256-gcm", key, nonce, { authTagLength: tagBytes });
-  cipher.setAAD(associatedData(context));
+  cipher.setAAD(bound);
   const encrypted =
     typeof plaintext === "string" ? cipher.update(plaintext, "utf8") : cipher.update(plaintext);
   return Buffer.concat([nonce, encrypted, cipher.final(), cipher.getAuthTag()]);

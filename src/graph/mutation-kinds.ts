@@ -106,12 +106,12 @@ export const cartMutationKind: OptionsSharedByMutationKind<CartCommandContext> =
 
 /**
  * Locks and reads the cart that a mutation changes when the transaction begins. The mutation's input may have
- * a promotion code in `code` and new lines in `lines`.
+ * a promotion code in `code`, new lines in `lines`, and an address in `address` or `savedAddressId`.
  */
 const openCartOfMutation: MutationRowLockFinder = (
   { services, clock },
   merchantId,
-  { cartId, code, lines },
+  { cartId, code, lines, address, savedAddressId },
 ) =>
   typeof cartId === "string"
     ? createCartLockAndPreloadQuery(services.db, {
@@ -120,6 +120,7 @@ const openCartOfMutation: MutationRowLockFinder = (
         now: clock.now(),
         code: typeof code === "string" ? code : undefined,
         addedVariantIds: Array.isArray(lines) ? lines.flatMap(listVariantIds) : [],
+        isAddressSet: address !== undefined || savedAddressId !== undefined,
       })
     : undefined;
 

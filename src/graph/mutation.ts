@@ -192,13 +192,13 @@ const inOneTransaction =
     open: () => RowLockWithReadQuery | undefined,
   ): RunInTransaction =>
   async (work) => {
-    const opening = open();
     if (isTransaction(db)) {
       const isPlatform = viewer.kind === "internal" && viewer.merchantId === null;
-      if (isPlatform && merchantId !== null && opening === undefined)
+      if (isPlatform && merchantId !== null && open() === undefined)
         await db.executeQuery(createMerchantSettingQuery(merchantId));
       return work(db);
     }
+    const opening = open();
     return opening === undefined
       ? runInTransaction(services.db, work, { merchantId })
       : runInTransactionWithLock(services.db, opening, work);

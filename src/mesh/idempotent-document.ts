@@ -152,25 +152,37 @@ const noWork: MutationPreparationResults = { prepared: undefined, lockAndRead: u
 export async function runMutationPreparationFunctions(
   args: GraphqlDocumentExecutionArgs,
 ): Promise<MutationPreparationResults> {
-  const schema = isBuiltInGraphqlDocument(args.document) ? getLowerCaseEnumSchema(args.schema) : args.schema;
+  const isBuiltIn = isBuiltInGraphqlDocument(args.document);
+  const schema = isBuiltIn ? getLowerCaseEnumSchema(args.schema) : args.schema;
   const found = findMutationsToPrepare(schema, args);
   if (found.length === 0) return noWork;
   const { contextValue } = args;
-  const { variableDefinitions = [] } = getOperationAST(args.document, args.operationName) ?? {};
-  const { coerced } = getVariableValues(schema, variableDefinitions, args.variableValues ?? {});
+  // The gateway has already checked the variables of this service's own documents.
+  const variables = isBuiltIn ? args.variableValues : coerceVariables(args);
   // If the variables are invalid, no work runs before the transaction. The executor refuses the variables
   // later, with the errors of graphql-js.
-  if (coerced === undefined) return noWork;
+  if (variables === undefined) return noWork;
   let prepared: unknown;
   let lockAndRead: RowLockWithReadQuery | undefined;
   for (const [node, field] of found) {
-    const values = getArgumentValues(field, node, coerced);
+    const values = getArgumentValues(field, node, variables);
     const { prepare, open } = field.extensions.change ?? {};
     if (prepare !== undefined && mayPrepare(contextValue))
       prepared = await prepare(values["input"], contextValue.services);
     lockAndRead = open?.(contextValue, values);
   }
   return { prepared, lockAndRead };
+}
+
+/** Converts the variables of a document to the types of its definitions; undefined if a value is invalid. */
+function coerceVariables({
+  schema,
+  document,
+  operationName,
+  variableValues,
+}: GraphqlDocumentExecutionArgs): Readonly<Record<string, unknown>> | undefined {
+  const { variableDefinitions = [] } = getOperationAST(document, operationName) ?? {};
+  return getVariableValues(schema, variableDefinitions, variableValues ?? {}).coerced;
 }
 
 /**

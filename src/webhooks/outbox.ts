@@ -3,6 +3,7 @@
  * both are committed or neither is. Each event is rendered once, at the end of the transaction, into two
  * stored bodies: a snapshot with the whole object, and a thin body with only the object's id.
  */
+import { isDeepStrictEqual } from "node:util";
 import { LRUCache } from "lru-cache";
 import { limitGrowingCache } from "#foundation/growing-cache.ts";
 import { bufferInsertUntilNextStatement, buildInsertSqlQuery } from "#database/prepared-template.ts";
@@ -212,7 +213,7 @@ async function renderSubjects(
 /** Compares two states of an object. Returns the fields that differ, with their values before the change. */
 function previousValues(before: Document, after: Document): Document {
   return Object.fromEntries(
-    Object.entries(before).filter(([field, value]) => JSON.stringify(value) !== JSON.stringify(after[field])),
+    Object.entries(before).filter(([field, value]) => !isDeepStrictEqual(value, after[field])),
   );
 }
 

@@ -3,7 +3,7 @@
  * breaks at the commit.
  */
 import { createHash } from "node:crypto";
-import { sql } from "kysely";
+import { CompiledQuery, sql } from "kysely";
 import { Client } from "pg";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type Database, openDatabase } from "#database/connect.ts";
@@ -15,7 +15,7 @@ import {
   type StoredIdempotentAnswer,
 } from "#database/idempotency.ts";
 import { deleteExpiredIdempotencyRecords } from "#database/idempotency-maintenance.ts";
-import type { Transaction } from "#database/transaction.ts";
+import type { RowLockWithReadQuery, Transaction } from "#database/transaction.ts";
 import { isDatabaseUnreachableError } from "#database/database-errors.ts";
 import { createEncryptionKeyring } from "#foundation/encryption.ts";
 import { createFailure } from "#foundation/failure.ts";
@@ -140,6 +140,28 @@ describeOnBoth("a request with an idempotency key", (open) => {
     clock.advance(answerRetentionMs - 1);
     expect(await doOnce(claimOf({ asked: "b" }), work)).toEqual({ recorded: answerOf("e2"), isReplay: true });
     expect([runs(), await recordsIn(db), answerRetentionMs]).toEqual([2, 1, 7 * 24 * 3_600_000]);
+  });
+
+  it("has the same record if the row that it locks is read together with the record", async () => {
+    const { work, runs } = countedWork();
+    const received: unknown[] = [];
+    const lockAndRead: RowLockWithReadQuery = {
+      row: { table: "cart", id: "cart_missing", merchantId: "mer_missing" },
+      reads: [CompiledQuery.raw("select $1::int as first, $2::int as second where $1::int > 1", [2, 3])],
+      receive: (_transaction, rows) => void received.push(rows),
+    };
+    const answers = [];
+    for (const passedMs of [0, answerRetentionMs - 1, 1]) {
+      clock.advance(passedMs);
+      answers.push(await doOnce(claimOf(), work, lockAndRead));
+    }
+    expect(answers).toEqual([
+      { recorded: answerOf("e1"), isReplay: false },
+      { recorded: answerOf("e1"), isReplay: true },
+      { recorded: answerOf("e2"), isReplay: false },
+    ]);
+    // No cart was found and locked, so no rows are received.
+    expect([runs(), await recordsIn(db), received]).toEqual([2, 1, []]);
   });
 
   it("runs alone: a concurrent duplicate is refused at once, and other keys are not blocked", async () => {

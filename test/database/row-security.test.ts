@@ -133,7 +133,7 @@ describe("row level security", () => {
 });
 
 describe("a change by a caller who belongs to a merchant", () => {
-  const beginForMerchant = "begin; select set_config('commerce.merchant', '$1', true)";
+  const beginForMerchant = "begin; set local commerce.merchant = '$1'";
   const beginsOf = async (call: () => Promise<unknown>): Promise<readonly string[]> =>
     (await statementsOf(world(), call)).filter((text) => text.startsWith("begin"));
 

@@ -95,6 +95,7 @@ describeOnPostgres("bulk carts", (open) => {
       marketId: cart.marketId,
       variantIds: draft.lines.map(({ variantId }) => variantId),
       taxCountry: cart.country,
+      hasAddress: true,
       buyerReference: cart.buyerReference,
       code: draft.promotionCodeId === null ? null : { id: draft.promotionCodeId },
       heldBySessionId: null,

@@ -53,7 +53,11 @@ it("a sealed value decrypts from byte arrays as databases return them, also from
 
 it("sealing creates a different ciphertext, nonce and data key each time, without the plaintext", () => {
   const plaintext = "Anna Beispiel, Hauptstraße 1";
-  const all = Array.from({ length: 50 }, () => keyring.seal(plaintext, place));
+  const all = Array.from({ length: 50 }, (_, index) =>
+    index % 2 === 0
+      ? keyring.seal(plaintext, place)
+      : keyring.sealWithDigest(plaintext, place, Buffer.from("asked")).encrypted,
+  );
   expect(new Set(all.map(({ sealed }) => Buffer.from(sealed).toString("hex"))).size).toBe(50);
   expect(new Set(all.map(({ dataKey }) => Buffer.from(dataKey).toString("hex"))).size).toBe(50);
   const nonces = all.flatMap(({ sealed, dataKey }) =>
@@ -182,6 +186,12 @@ describe("a keyed digest beside an encrypted value", () => {
     expect(keyring.digest(sealed, place, beside)).toEqual(digest);
     const moved = createEncryptionKeyring([second, first]).rewrap(sealed, place);
     expect(createEncryptionKeyring([second]).digest(moved, place, beside)).toEqual(digest);
+  });
+
+  it("is the same if it is computed while the value is encrypted", () => {
+    const { encrypted, digest } = keyring.sealWithDigest("Anna", place, beside);
+    expect(keyring.digest(encrypted, place, beside)).toEqual(digest);
+    expect(keyring.open(encrypted, place).toString()).toBe("Anna");
   });
 
   it("differs for another input and beside another value, and needs the key", () => {

@@ -44,13 +44,13 @@ describe("the SQL statements and round trips of a checkout", () => {
   const cases: readonly Case[] = [
     [
       "hostedCheckoutSessionSubmit",
-      { statements: 10, roundTrips: 3 },
+      { statements: 9, roundTrips: 3 },
       open,
       async (checkout) => (await submit(world(), checkout)).error,
     ],
     [
       "hostedCheckoutSessionSubmit with a promotion code",
-      { statements: 15, roundTrips: 4 },
+      { statements: 14, roundTrips: 4 },
       openWithCode,
       async (checkout) => (await submit(world(), checkout)).error,
     ],

@@ -132,25 +132,28 @@ it("an import checks the tax classes of all its items with one statement", async
   expect(statements.filter((statement) => statement.includes('from "tax_class"'))).toHaveLength(1);
 });
 
-it("pricing loads only the tax rates of one country", async () => {
+it("pricing loads only the tax rates of one country, and none for a cart without an address", async () => {
   const { db } = world().database;
-  const load = async (taxCountry: string | null): Promise<string[]> => {
+  const load = async (taxCountry: string | null, hasAddress = true): Promise<string[]> => {
     const { market: loaded } = await runInTransaction(db, (transaction) =>
       loadCurrentCartPricingData(transaction, {
         merchantId: world().demo.merchants.first.id,
         marketId: market.id,
         variantIds: [],
         taxCountry,
+        hasAddress,
         buyerReference: null,
         code: null,
         heldBySessionId: null,
         now: world().clock.now(),
       }),
     );
+    expect(loaded.deliveries.length > 0).toBe(hasAddress);
     return [...new Set(loaded.taxes.map(({ country }) => country))];
   };
   expect((await load(null)).length).toBeGreaterThan(1);
   expect(await load("DE")).toEqual(["DE"]);
+  expect(await load("DE", false)).toEqual([]);
 });
 
 const lineFields = "taxClass name basisPoints taxable { amountMinor } tax { amountMinor } lineIds";

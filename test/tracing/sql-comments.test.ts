@@ -208,7 +208,7 @@ describe("a service with DATABASE_COMMENTS=1", () => {
     expect(JSON.parse(nginxLine ?? "")).toMatchObject({ requestId, status: 200 });
     expect(logged.filter((line) => line["requestId"] === requestId)).toMatchObject([{ status: 200 }]);
     const comment = `/*operation='applyPublicCartPromotion',request_id='${requestId}'*/`;
-    const begin = String.raw`begin; select set_config\('commerce.merchant', 'mer_\w+', true\)`;
+    const begin = String.raw`begin; set local commerce.merchant = 'mer_\w+'`;
     for (const statement of [begin, "commit"])
       await expect
         .poll(() => serverLog)

@@ -44,8 +44,10 @@ const furtherColumnTypes = {
   expires_at: "timestamptz",
 };
 
+const cartColumnNames = cartColumns.map((name) => [name, toSnakeCase(name)] as const);
+
 const columnTypes: readonly (readonly [column: string, type: string])[] = [
-  ...cartColumns.map((name) => [toSnakeCase(name), cartColumnTypes[name]] as const),
+  ...cartColumnNames.map(([name, column]) => [column, cartColumnTypes[name]] as const),
   ...Object.entries(furtherColumnTypes),
 ];
 const types = columnTypes.map(([column, type]) => `${column} ${type}`).join(", ");
@@ -62,7 +64,10 @@ function toCartRecord(next: RepricedCart, at: Date): Readonly<Record<string, unk
     updated_at: at.toISOString(),
     expires_at: new Date(at.getTime() + cartLifetimeMs).toISOString(),
   };
-  return { ...Object.fromEntries(cartColumns.map((name) => [toSnakeCase(name), values[name]])), ...further };
+  return {
+    ...Object.fromEntries(cartColumnNames.map(([name, column]) => [column, values[name]])),
+    ...further,
+  };
 }
 
 export const cartRecord = sql`json_to_record(${createNamedSqlTemplateParameter("record")}::json)

@@ -315,6 +315,7 @@ function toOfferRequest(
     marketId,
     variantIds,
     taxCountry: address?.masked.countryCode ?? country,
+    hasAddress: address !== null,
     buyerReference,
     code,
     // A checkout session that this change creates holds no stock yet.

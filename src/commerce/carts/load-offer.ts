@@ -87,8 +87,12 @@ export interface CartPricingMarket {
   readonly taxRounding: TaxRounding;
   readonly defaultLocale: string;
   readonly countries: readonly string[];
-  /** The tax rates of all classes that are valid now in the requested country. */
+  /**
+   * The tax rates of all classes that are valid now in the requested country; empty if the cart has no
+   * address.
+   */
   readonly taxes: readonly MarketTaxRate[];
+  /** The active delivery methods; empty if the cart has no address. */
   readonly deliveries: readonly CartPricingDeliveryMethod[];
 }
 
@@ -96,6 +100,7 @@ export interface CurrentCartPricingData {
   readonly merchantLocale: string;
   readonly market: CartPricingMarket;
   readonly variants: ReadonlyMap<string, CartPricingVariant>;
+  /** The active automatic promotions of the market. */
   readonly automatic: readonly PromotionRule[];
   /**
    * The promotion of the requested promotion code; undefined if the caller requested no code, or if the
@@ -112,6 +117,11 @@ export interface LoadCurrentCartPricingDataOptions {
   readonly variantIds: readonly string[];
   /** The country whose tax rates are loaded; null to load the rates of all countries. */
   readonly taxCountry: string | null;
+  /**
+   * True if the cart has an address. Without an address, the cart has neither taxes nor delivery options, so
+   * tax rates and delivery methods are not loaded.
+   */
+  readonly hasAddress: boolean;
   readonly buyerReference: string | null;
   /**
    * The promotion code to load, by its id or by the normalized text that a buyer entered; null to load no
@@ -183,12 +193,14 @@ function offerQuery(
 ): CompiledQuery<CartPricingDataRow> {
   const { variantIds, code, merchantId, marketId, taxCountry, buyerReference, heldBySessionId, now } =
     request;
+  const { hasAddress } = request;
   const list = createPaddedInClauseTemplate(variantIds);
   const lookup = code === null ? "none" : "id" in code ? "id" : "normalized";
   const codeValue = code === null ? null : "id" in code ? code.id : code.normalized;
   const write = (): RawBuilder<CartPricingDataRow> => sql`
     select ${cartPricingDataColumnsSql({
       taxCountry: createNamedSqlTemplateParameter("taxCountry"),
+      hasAddress: sql.lit(hasAddress),
       buyerReference: createNamedSqlTemplateParameter("buyerReference"),
       heldBySessionId: createNamedSqlTemplateParameter("heldBySessionId"),
       variants: sql`(select v.* from variant v where v.id ${list.write()})`,
@@ -206,7 +218,11 @@ function offerQuery(
     now,
     code: codeValue,
   };
-  return prepareStatementTemplate(transaction, { form: `offer ${list.form} ${lookup}`, write, values });
+  return prepareStatementTemplate(transaction, {
+    form: `offer ${list.form} ${lookup} ${hasAddress}`,
+    write,
+    values,
+  });
 }
 
 const codeConditions = {
@@ -218,6 +234,7 @@ const codeConditions = {
 /** The SQL expressions that select the offer for a cart, for example the buyer and the country. */
 interface OfferSqlInput {
   readonly taxCountry: RawBuilder<string | null>;
+  readonly hasAddress: RawBuilder<boolean>;
   readonly buyerReference: RawBuilder<string | null>;
   readonly heldBySessionId: RawBuilder<string | null>;
   /** A subselect with the rows of the table `variant` to load. */
@@ -243,6 +260,7 @@ const taxRateValidSql = (at: RawBuilder<unknown>): RawBuilder<boolean> => sql<bo
 
 const marketJson = ({
   taxCountry,
+  hasAddress,
 }: OfferSqlInput): RawBuilder<CartPricingMarket> => sql`json_build_object('id', mk.id, 'currency', mk.currency, 'taxIncluded',
   mk.tax_included, 'taxRounding', mk.tax_rounding, 'defaultLocale', mk.default_locale,
   'countries', (select json_agg(mc.country order by mc.position) from market_country mc
@@ -251,13 +269,14 @@ const marketJson = ({
   'taxClass', t.tax_class, 'name', t.name, 'basisPoints', t.basis_points,
       'appliesToShipping', t.applies_to_shipping)) from tax_rate t where t.market_id = mk.id
       and t.country = coalesce(${taxCountry}::text, t.country)
-      and ${taxRateValidSql(createNamedSqlTemplateParameter("now"))}), '[]'::json),
+      and ${taxRateValidSql(createNamedSqlTemplateParameter("now"))}
+      and ${hasAddress}), '[]'::json),
   'deliveries', coalesce((select json_agg(json_build_object('id', d.id, 'names', d.names, 'carrier',
   d.carrier, 'pickup', d.pickup, 'priceMinor', d.price_minor,
       'freeFromMinor', d.free_from_minor, 'minDays', d.min_days, 'maxDays', d.max_days, 'taxRule', d.tax_rule,
       'taxClass', d.tax_class)
       order by d.position, d.id)
-    from delivery_method d where d.market_id = mk.id and d.active), '[]'::json))`;
+    from delivery_method d where d.market_id = mk.id and d.active and ${hasAddress}), '[]'::json))`;
 
 const variantsJson = ({
   variants,
@@ -301,6 +320,9 @@ const variantsJson = ({
 const hasCategoriesSql = sql<boolean>`(cardinality(p.entitled_category_ids) > 0
   or cardinality(p.buy_category_ids) > 0)`;
 
+/** SQL condition that is true if the promotion `p` applies in the market `mk`. */
+const isPromotionOfMarketSql = sql<boolean>`(p.market_ids = '{}' or mk.id = any(p.market_ids))`;
+
 /**
  * SQL condition that is true if a promotion that can apply to the cart depends on categories. Most carts have
  * no such promotion, and looking up the categories of a product and their parents takes a tenth of the time
@@ -308,7 +330,7 @@ const hasCategoriesSql = sql<boolean>`(cardinality(p.entitled_category_ids) > 0
  */
 const isCategoryNeededSql = (code: OfferSqlInput["code"]): RawBuilder<boolean> => sql<boolean>`(exists (
   select from promotion p where p.merchant_id = m.id and p.trigger = 'automatic' and p.status = 'active'
-  and (p.market_ids = '{}' or mk.id = any(p.market_ids)) and ${hasCategoriesSql})${
+  and ${isPromotionOfMarketSql} and ${hasCategoriesSql})${
     code === null
       ? sql``
       : sql` or exists (select from promotion_code c join promotion p on p.id = c.promotion_id
@@ -321,8 +343,8 @@ const automaticPromotionsJson = ({
   sql`coalesce((
   select json_agg(json_build_object('rule', ${promotionRuleJsonSql(buyerReference)}, 'used',
   ${promotionUseCountOfBuyerSql(buyerReference)}) order by p.priority desc, p.id)
-  from promotion p where p.merchant_id = m.id and p.trigger = 'automatic'
-  and p.status = 'active'), '[]'::json)`;
+  from promotion p where p.merchant_id = m.id and p.trigger = 'automatic' and p.status = 'active'
+  and ${isPromotionOfMarketSql}), '[]'::json)`;
 
 const promotionCodeJson = ({ buyerReference, code }: OfferSqlInput): RawBuilder<CartPricingDataRow["code"]> =>
   code === null

@@ -76,6 +76,7 @@ export async function createCart(
     marketId: market.id,
     variantIds,
     taxCountry: draft.country,
+    hasAddress: false,
     buyerReference: draft.buyerReference,
     code: null,
     heldBySessionId: null,

@@ -30,6 +30,11 @@ interface CartToOpen {
   readonly code?: string | undefined;
   /** The variants that the change adds to the cart. */
   readonly addedVariantIds?: readonly string[];
+  /**
+   * True if the change sets an address. Tax rates and delivery methods are then read even if the stored cart
+   * has no address.
+   */
+  readonly isAddressSet?: boolean;
 }
 
 interface OpenedCartRow extends CartPricingDataRow {
@@ -45,6 +50,7 @@ interface OpenedCart {
   readonly offer: CurrentCartPricingData;
   isTaken: boolean;
   readonly codeNormalized: string | undefined;
+  readonly isAddressSet: boolean;
 }
 
 /**
@@ -59,16 +65,17 @@ export function createCartLockAndPreloadQuery(
   db: DatabaseOrTransaction,
   cart: CartToOpen,
 ): RowLockWithReadQuery {
-  const { merchantId, now, addedVariantIds = [] } = cart;
+  const { merchantId, now, addedVariantIds = [], isAddressSet = false } = cart;
   const id = blankIdWithForbiddenCharacters(cart.cartId);
   const codeNormalized = cart.code === undefined ? undefined : normalizePromotionCode(cart.code);
   const added = addedVariantIds.slice(0, addedVariantsMax).map(blankIdWithForbiddenCharacters);
   const forms = {
     variants: added.length === 0 ? "stored" : "stored and added",
     code: codeNormalized === undefined ? "stored" : "entered",
+    address: isAddressSet ? "entered" : "stored",
   } as const;
   const read = prepareStatementTemplate(db, {
-    form: `open cart: ${forms.variants} variants, ${forms.code} code`,
+    form: `open cart: ${forms.variants} variants, ${forms.code} code, ${forms.address} address`,
     write: () => openStatement(forms),
     values: { id, now, added, code: codeNormalized },
   });
@@ -78,12 +85,12 @@ export function createCartLockAndPreloadQuery(
     receive: (transaction, [rows]) => {
       const row = rows?.[0];
       if (row !== undefined)
-        openedCarts.set(transaction, { ...toOpenedCart(row as OpenedCartRow), codeNormalized });
+        openedCarts.set(transaction, { ...toOpenedCart(row as OpenedCartRow), codeNormalized, isAddressSet });
     },
   };
 }
 
-function toOpenedCart(row: OpenedCartRow): Omit<OpenedCart, "codeNormalized"> {
+function toOpenedCart(row: OpenedCartRow): Pick<OpenedCart, "cart" | "offer" | "isTaken"> {
   const offer = toCurrentCartPricingData(row);
   const lines = row.cart.lines.map((line) => ({
     ...line,
@@ -109,11 +116,18 @@ const codeOf = {
 interface OpenForms {
   readonly variants: keyof typeof variantsOf;
   readonly code: keyof typeof codeOf;
+  readonly address: keyof typeof hasAddressOf;
 }
 
-function openStatement({ variants, code }: OpenForms): RawBuilder<OpenedCartRow> {
+const hasAddressOf = {
+  stored: sql<boolean>`q.address_id is not null`,
+  entered: sql<boolean>`true`,
+};
+
+function openStatement({ variants, code, address }: OpenForms): RawBuilder<OpenedCartRow> {
   const offer = cartPricingDataColumnsSql({
     taxCountry: sql`q.tax_country`,
+    hasAddress: hasAddressOf[address],
     buyerReference: sql`q.buyer_reference`,
     heldBySessionId: sql`null`,
     variants: variantsOf[variants],
@@ -122,7 +136,7 @@ function openStatement({ variants, code }: OpenForms): RawBuilder<OpenedCartRow>
   return sql`select ${cartWithoutStockSql} as cart, ${offer}
     from cart c join merchant m on m.id = c.merchant_id join market mk on mk.id = c.market_id
       left join personal_data a on a.id = c.address_id
-      cross join lateral (select c.id as cart_id, c.buyer_reference,
+      cross join lateral (select c.id as cart_id, c.buyer_reference, c.address_id,
         coalesce(a.masked->>'countryCode', c.country) as tax_country) q
     where c.id = ${createNamedSqlTemplateParameter("id")}`;
 }
@@ -166,10 +180,11 @@ function isOpenedCode(
 }
 
 function isRequestedOffer(
-  { codeNormalized, cart, offer }: OpenedCart,
+  { codeNormalized, cart, offer, isAddressSet }: OpenedCart,
   {
     marketId,
     taxCountry,
+    hasAddress,
     buyerReference,
     variantIds,
     code,
@@ -181,6 +196,7 @@ function isRequestedOffer(
     heldBySessionId === null &&
     marketId === cart.marketId &&
     taxCountry === (cart.address?.masked.countryCode ?? cart.country) &&
+    (!hasAddress || isAddressSet || cart.address !== null) &&
     buyerReference === cart.buyerReference &&
     isOpenedCode({ codeNormalized, cart }, code) &&
     variantIds.every((id) => known.has(id))

@@ -2,6 +2,7 @@
  * Renders a cart as the API shows it: status and address at a given time, amounts with their currency, no
  * personal data. The functions are pure: the same cart and context always give the same result.
  */
+import { isDeepStrictEqual } from "node:util";
 import { toAbsoluteMediaUrl, type RenderedProductImage } from "#commerce/catalog/render-product.ts";
 import { type StockAvailability, computeStockAvailability } from "#commerce/catalog/availability.ts";
 import type { MaskedAddress } from "#commerce/addresses/personal-data.ts";
@@ -149,14 +150,13 @@ export function getPreviousValuesOfChangedCartFields(
   // The promotion state contains the cart's version, which every change of the cart raises. The comparison
   // ignores this version; otherwise every change of the cart would also be reported as a change of the
   // promotion.
-  const compared = new Map<string, unknown>(
-    Object.entries({ ...previous, promotion: { ...previous.promotion, cartVersion: current.version } }),
-  );
-  const now = new Map<string, unknown>(Object.entries(current));
+  const compared: Readonly<Record<string, unknown>> = {
+    ...previous,
+    promotion: { ...previous.promotion, cartVersion: current.version },
+  };
+  const now: Readonly<Record<string, unknown>> = { ...current };
   return Object.fromEntries(
-    Object.entries(previous).filter(
-      ([name]) => JSON.stringify(compared.get(name)) !== JSON.stringify(now.get(name)),
-    ),
+    Object.entries(previous).filter(([name]) => !isDeepStrictEqual(compared[name], now[name])),
   );
 }
 

@@ -111,6 +111,7 @@ export async function loadMarketsForBulkCarts(
       variantIds,
       // No tax country is set, because the carts of a market have addresses in all countries of the market.
       taxCountry: null,
+      hasAddress: true,
       buyerReference: null,
       code: null,
       heldBySessionId: null,
@@ -164,6 +165,7 @@ async function findActiveCodes(
     marketId,
     variantIds: [],
     taxCountry: null,
+    hasAddress: false,
     buyerReference: null,
     heldBySessionId: null,
     now,

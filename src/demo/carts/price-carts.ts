@@ -137,6 +137,7 @@ async function createSupplyLoader(
       marketId: market.id,
       variantIds: [],
       taxCountry: market.country,
+      hasAddress: true,
       buyerReference: null,
       heldBySessionId: null,
       now,

@@ -42,6 +42,7 @@ describeOnBoth("promotions as carts read them", (open) => {
       marketId: world.europe,
       variantIds: [],
       taxCountry: "DE",
+      hasAddress: true,
       buyerReference,
       code,
       heldBySessionId: null,
@@ -56,9 +57,10 @@ describeOnBoth("promotions as carts read them", (open) => {
   const byId = async (id: string, buyer: string | null = null): Promise<PromotionRule | undefined> =>
     (await offerTo(buyer, { id })).code;
 
-  it("automatic: loads active promotions by priority, with the buyer's uses", async () => {
+  it("automatic: loads active promotions of the market by priority, with the buyer's uses", async () => {
     const low = await activate({ priority: -5 });
-    const high = await activate({ priority: 5 });
+    const high = await activate({ priority: 5, marketIds: [world.america, world.europe] });
+    await activate({ priority: 9, marketIds: [world.america] });
     await makePromotion(world, { priority: 9 });
     await activate({ priority: 9, trigger: "code" });
     await activate({ priority: 9 }, world.other);
