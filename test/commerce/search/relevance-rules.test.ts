@@ -264,7 +264,10 @@ describe("the correction of misspelt words", () => {
     expect(
       (await correct("kaffeemuhla", { vocabulary: { xkaffeemuhle: "xkaffeemühle" }, counts })).corrections,
     ).toEqual({});
-    expect((await correct("qqqqeemuhle", { vocabulary, counts })).corrections).toEqual({});
+    // The word has six letters, so only one typo is corrected.
+    const cap = { vocabulary: { wollmutzen: "wollmützen" }, counts: { mutzen: 2 } };
+    expect((await correct("mutxen", cap)).corrections).toEqual({ mutxen: "mützen" });
+    expect((await correct("qmuten", cap)).corrections).toEqual({});
     const sharp = { vocabulary: { handstrassen: "handstraßen" }, counts: { strassen: 2 } };
     expect((await correct("strasssen", sharp)).corrections).toEqual({ strasssen: "strassen" });
   });
