@@ -226,7 +226,8 @@ export const measuredGuarantees: readonly MeasuredGuarantee[] = [
     number: 17,
     promise:
       "The tests detect at least 85 of 100 small deliberate faults (mutants) in the code of idempotency, " +
-      "authentication, signing, webhook requests, eligibility and money.",
+      "authentication, the life cycle of keys, the policies of the Mesh layer, signing, webhook requests, " +
+      "eligibility, money, requests to Stripe, and the choice of words in a search.",
     measurements: [
       "money",
       "signing",
@@ -236,6 +237,9 @@ export const measuredGuarantees: readonly MeasuredGuarantee[] = [
       "keys",
       "cancellation",
       "after-sales",
+      "mesh-policies",
+      "payment-adapter",
+      "search-relevance",
     ].map(measureByMutation),
     shortTests: [],
   },

@@ -36,7 +36,7 @@ export function getIdempotencyKeyOfMutation({
   variableValues,
 }: GraphqlDocumentExecutionArgs): string | undefined {
   const operation = getOperationAST(document, operationName);
-  if (operation?.operation !== "mutation") return undefined;
+  if (!operation) return undefined;
   const fields = getGraphqlRootFields(operation.selectionSet, document);
   const values = { ...defaultTexts(operation), ...variableValues };
   const text = fields.map((field) => keyArgument(field, values)).find((key) => key !== undefined);

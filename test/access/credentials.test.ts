@@ -7,6 +7,7 @@ import { createInProcessEventEmitter } from "#foundation/events.ts";
 import { beforeAll, beforeEach, expect, it } from "vitest";
 import { type CreatedApiKey, createApiKey, revokeApiKey, rotateApiKey } from "#access/keys/manage-keys.ts";
 import { type ClosableCredentialVerifier, createCredentialVerifier } from "#access/credentials.ts";
+import { createBuyerSessionToken } from "#access/buyer-sessions.ts";
 import { createInternalToken, revokeInternalToken } from "#access/keys/internal-tokens.ts";
 import { updateInstallation, registerApp, createInstallation } from "#access/installations.ts";
 import { createMerchant, updateMerchant } from "#access/merchants.ts";
@@ -170,6 +171,56 @@ describeOnPostgres("the cached verdict of a credential", (open) => {
     expect(await statementsOf(() => desk.internalToken(two.value))).toBe(0);
     await write((transaction) => updateMerchant(transaction, platform, { merchantId, status: "suspended" }));
     await expect(desk.internalToken(two.value)).rejects.toMatchObject({ code: "merchant_suspended" });
+  });
+
+  it("of a buyer session is that of its internal token", async () => {
+    const { internalTokenId } = await write((transaction) =>
+      createInternalToken(transaction, platform, {
+        name: "Token",
+        role: "admin",
+        merchantId,
+        expiresAt: null,
+      }),
+    );
+    const { token, id } = await createBuyerSessionToken(
+      { keyring, internalTokenId, now: clock.now() },
+      { buyerReference: "buyer-1", continued: null, minutes: 5 },
+    );
+    expect(await desk.internalToken(token)).toEqual({
+      kind: "internal",
+      tokenId: internalTokenId,
+      role: "storefront",
+      merchantId,
+      documents: "any",
+      buyerSession: { id, buyerReference: "buyer-1" },
+    });
+    expect(await statementsOf(() => desk.internalToken(token))).toBe(0);
+    events.emit("noticeReceived", `merchant:${merchantId}`);
+    expect(await statementsOf(() => desk.internalToken(token))).toBe(1);
+    await write((transaction) => revokeInternalToken(transaction, platform, internalTokenId));
+    await expect(desk.internalToken(token)).rejects.toMatchObject({ code: "api_key_revoked" });
+  });
+
+  it("of an origin is dropped when its publishable token is revoked", async () => {
+    const origin = `https://${crypto.randomUUID()}.example`;
+    const make = () =>
+      write((transaction) =>
+        createInternalToken(transaction, platform, {
+          name: "Token",
+          role: "browser",
+          merchantId,
+          expiresAt: null,
+          allowedOrigins: [origin],
+        }),
+      );
+    const { internalTokenId } = await make();
+    expect(await desk.isBrowserOrigin(origin)).toBe(true);
+    expect(await desk.isBrowserOrigin("https://unknown.example")).toBe(false);
+    expect(await statementsOf(() => desk.isBrowserOrigin(origin))).toBe(0);
+    events.emit("noticeReceived", `merchant:${merchantId}`);
+    expect(await statementsOf(() => desk.isBrowserOrigin(origin))).toBe(1);
+    await write((transaction) => revokeInternalToken(transaction, platform, internalTokenId));
+    expect(await desk.isBrowserOrigin(origin)).toBe(false);
   });
 
   it("does not extend a key's life: the key expires on time, cached or not", async () => {

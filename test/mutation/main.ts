@@ -26,11 +26,21 @@ const help = `Usage: npm run mutation [-- --only LIST] [--fresh] [--record]
 Mutates the modules that everything rests on and runs their tests against each mutant. Ends with 1 when a
 module has less than ${leastScore} %.
 
-  --only LIST  of: ${modules.map(({ name }) => name).join(",")}
-  --fresh      tries every mutant again, also those that nothing has changed for since the last time
-  --record     keeps the scores in docs/figures.json; of mutants that nothing has changed for, what the last run found`;
+  --only LIST    of: ${modules.map(({ name }) => name).join(",")}
+  --processes N  tries N mutants at the same time; 1 if left out
+  --fresh        tries every mutant again, also those that nothing has changed for since the last time
+  --record       keeps the scores in docs/figures.json; of mutants that nothing has changed for, what the last run found`;
 
-async function mutate({ name, mutate: files }: MutatedModule, isFresh: boolean): Promise<Score> {
+interface RunOptions {
+  readonly isFresh: boolean;
+  /** The number of mutants that are tried at the same time. */
+  readonly processes: number;
+}
+
+async function mutate(
+  { name, mutate: files }: MutatedModule,
+  { isFresh, processes }: RunOptions,
+): Promise<Score> {
   const startedAt = performance.now();
   // The test runner's processes find their tests by this variable (vitest.mutation.config.ts). With Stryker's
   // own `testFiles`, mutants in code that runs at import time are never active.
@@ -42,7 +52,7 @@ async function mutate({ name, mutate: files }: MutatedModule, isFresh: boolean):
     plugins: ["@stryker-mutator/vitest-runner"],
     coverageAnalysis: "perTest",
     dryRunTimeoutMinutes: 10,
-    concurrency: 1,
+    concurrency: processes,
     // Stryker's rewriting of tsconfig.json needs a TypeScript with a compiler API; nothing in the copy reads
     // that file.
     ignorePatterns: ["/tsconfig.json", "/bench", "/dist", "/docs", "/reports"],
@@ -86,6 +96,7 @@ function record({ name, minutes, mutants, noticed, score }: Score): void {
 const { values } = parseArgs({
   options: {
     only: { type: "string" },
+    processes: { type: "string", default: "1" },
     fresh: { type: "boolean" },
     record: { type: "boolean" },
     help: { type: "boolean" },
@@ -93,13 +104,16 @@ const { values } = parseArgs({
 });
 const names = values.only?.split(",") ?? modules.map(({ name }) => name);
 const asked = modules.filter(({ name }) => names.includes(name));
-if (values.help === true || asked.length < names.length) {
+if (values.help === true || asked.length < names.length || !/^[1-9]$/.test(values.processes)) {
   say(help);
   process.exitCode = values.help === true ? 0 : 2;
 } else {
   const scores: Score[] = [];
   for (const module of asked) {
-    const score = await mutate(module, values.fresh === true);
+    const score = await mutate(module, {
+      isFresh: values.fresh === true,
+      processes: Number(values.processes),
+    });
     scores.push(score);
     if (values.record === true) record(score);
   }

@@ -60,7 +60,10 @@ export const modules: readonly MutatedModule[] = [
     // The life cycle of keys and tokens, and their cache.
     name: "keys",
     mutate: ["src/access/credentials.ts", "src/access/keys/*.ts"],
-    tests: ["test/access/{secret-form,key-verdicts,api-keys,credentials,credential-cache,rotation}.test.ts"],
+    tests: [
+      "test/access/{secret-form,key-verdicts,api-keys,credentials,credential-cache,rotation}.test.ts",
+      "test/access/internal-tokens.test.ts",
+    ],
     hasDatabase: true,
   },
   {
@@ -85,6 +88,38 @@ export const modules: readonly MutatedModule[] = [
       "test/commerce/eligibility/{deadlines,windows,words,properties}.test.ts",
       "test/commerce/after-sales/plan-return.test.ts",
     ],
+    hasDatabase: false,
+  },
+  {
+    // What callers may execute through GraphQL Mesh: scopes, idempotency keys, limits, and kept results.
+    name: "mesh-policies",
+    mutate: [
+      "src/mesh/plugins/{scope,idempotency,limits,validation,reuse,failures,caller}.ts",
+      "src/mesh/{operation-security,idempotent-document,clean-text}.ts",
+    ],
+    tests: ["test/mesh/policies/*.test.ts"],
+    hasDatabase: false,
+  },
+  {
+    // What the service asks Stripe for, and what it makes of the answers.
+    name: "payment-adapter",
+    mutate: [
+      "src/commerce/payments/stripe/*.ts",
+      "src/commerce/payments/{provider,execute-payment-operation}.ts",
+      "src/commerce/payments/test/test-provider-decisions.ts",
+    ],
+    tests: [
+      "test/stripe/{stripe-provider,stripe-events-and-keys,stripe-amounts}.test.ts",
+      "test/commerce/payments/execute-payment-operation.test.ts",
+    ],
+    hasDatabase: false,
+  },
+  {
+    // Which words a search corrects and leaves out, and which documents it finds. The scores of the found
+    // documents are computed in SQL, which mutants do not change.
+    name: "search-relevance",
+    mutate: ["src/commerce/search/{match-query,relax-query,correct-words,typo-keys}.ts"],
+    tests: ["test/commerce/search/{relevance-rules,typo-keys}.test.ts"],
     hasDatabase: false,
   },
 ];

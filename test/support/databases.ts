@@ -15,8 +15,11 @@ export type Open = (options?: OpenOptions) => Promise<OpenedDatabase>;
 
 type Suite = (open: Open, engine: Engine) => void;
 
+/** Mutation tests (test/mutation/) use only the faster engine. */
+const isMutated = process.env["MUTATION_MODULE"] !== undefined;
+
 export const describeOnBoth = (name: string, suite: Suite): void =>
-  describeOn(["pglite", "postgres"], name, suite);
+  describeOn(isMutated ? ["postgres"] : ["pglite", "postgres"], name, suite);
 
 export const describeOnPostgres = (name: string, suite: Suite): void => describeOn(["postgres"], name, suite);
 
