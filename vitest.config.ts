@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { configDefaults, defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** True for `npm run test:browser`, which needs a browser. `npm test` needs only this project. */
 const isBrowser = process.env["TEST_BROWSER"] === "1";
@@ -8,14 +9,34 @@ const isBrowser = process.env["TEST_BROWSER"] === "1";
 const all = isBrowser ? "test/browser/**/*.test.ts" : "test/**/*.test.ts";
 
 /**
- * Test files that mock modules, or that need modules which no other file has loaded before. Loaded modules
- * and their mocks belong to a whole process, so each of these files has its own process. All other files
- * share processes, because loading the service takes longer than most tests.
+ * Test files that mock modules, need modules which no other file has loaded before, or call the garbage
+ * collector. Loaded modules and their mocks belong to a whole process, and collecting the garbage of a shared
+ * process takes a second, so each of these files has its own process. All other files share processes,
+ * because loading the service takes longer than most tests.
  */
-const mocking = globSync(all, { cwd: import.meta.dirname }).filter((file) =>
-  /\bvi\.(?:mock|resetModules)\(/.test(readFileSync(join(import.meta.dirname, file), "utf8")),
+const alone = globSync(all, { cwd: import.meta.dirname }).filter((file) =>
+  /\bvi\.(?:mock|resetModules)\(|--expose-gc/.test(readFileSync(join(import.meta.dirname, file), "utf8")),
 );
 const excluded = isBrowser ? configDefaults.exclude : [...configDefaults.exclude, "test/browser/**"];
+
+/** Matches test files that start processes of the service, which take longest. */
+const startsProcesses = /(?:support\/process|soak\/(?:service|cuts|simulation\/simulation))\.ts"/;
+
+/**
+ * Runs the files with processes of their own first, and those that start processes of the service next.
+ * Without a cache of durations, vitest starts with the largest files, and would end with the short files of
+ * `test/exactly-once`: the last of them would run alone for a minute, on one of the two cores.
+ */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rankOf = ({ project, moduleId }: TestSpecification): number => {
+      if (project.name === "alone") return 0;
+      return startsProcesses.test(readFileSync(moduleId, "utf8")) ? 1 : 2;
+    };
+    const ranks = new Map(files.map((file) => [file, rankOf(file)]));
+    return (await super.sort(files)).toSorted((a, b) => (ranks.get(a) ?? 0) - (ranks.get(b) ?? 0));
+  }
+}
 
 export default defineConfig({
   test: {
@@ -27,13 +48,14 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 120_000,
     // Awaited conditions are usually met at once; a busy machine may need longer.
-    expect: { poll: { timeout: 20_000 } },
+    expect: { poll: { timeout: 45_000 } },
     maxWorkers: 2,
+    sequence: { sequencer: LongestFirst },
     projects: [
-      { extends: true, test: { name: "mocking", include: mocking, exclude: excluded, isolate: true } },
+      { extends: true, test: { name: "alone", include: alone, exclude: excluded, isolate: true } },
       {
         extends: true,
-        test: { name: "all", include: [all], exclude: [...excluded, ...mocking], isolate: false },
+        test: { name: "all", include: [all], exclude: [...excluded, ...alone], isolate: false },
       },
     ],
   },

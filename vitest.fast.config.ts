@@ -18,6 +18,6 @@ export default defineConfig({
     experimental: { viteModuleRunner: false },
     testTimeout: 60_000,
     hookTimeout: 120_000,
-    expect: { poll: { timeout: 20_000 } },
+    expect: { poll: { timeout: 45_000 } },
   },
 });

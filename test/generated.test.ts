@@ -2,8 +2,6 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { renderSizing, type SizingRecord } from "#bench/sizing-page.ts";
-import { openDatabase } from "#database/connect.ts";
-import { migrate } from "#database/migrate.ts";
 import {
   type RestOperationsAndOpenApiDocument,
   buildRestOperationsAndOpenApiDocument,
@@ -17,11 +15,11 @@ import { exampleAnswers } from "./generate/example-answers.ts";
 import { withOperationsTable } from "./generate/operations-table.ts";
 import { printWithDirectives } from "./generate/sdl.ts";
 import { renderTables } from "./generate/tables.ts";
+import { openFresh } from "./support/databases.ts";
 
 it("src/database/tables.ts matches the migrations", async () => {
-  const database = await openDatabase({});
+  const database = await openFresh("postgres");
   try {
-    await migrate(database);
     await expect(await database.script(renderTables)).toMatchFileSnapshot("../src/database/tables.ts");
   } finally {
     await database.close();

@@ -60,7 +60,7 @@ describe("the documents", () => {
       await ended;
     });
     await expect
-      .poll(() => output, { timeout: 30_000 })
+      .poll(() => output)
       .toMatch(
         /data: \{"data":\{"cartChanged":\{"status":"ACTIVE","version":\d+,"totals":\{"total":\{"amountMinor":\d+/,
       );

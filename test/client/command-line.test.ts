@@ -71,18 +71,16 @@ describe("listen", () => {
       "--forward-to",
       receiver.url,
     );
-    await expect.poll(listening.output, { timeout: 30_000 }).toContain("Ready. Webhooks of Demo integration");
-    await expect
-      .poll(listening.output, { timeout: 30_000 })
-      .toContain(`Your webhook signing secret is ${secret} (^C to quit)`);
+    await expect.poll(listening.output).toContain("Ready. Webhooks of Demo integration");
+    await expect.poll(listening.output).toContain(`Your webhook signing secret is ${secret} (^C to quit)`);
     const before = await trigger("cart.created");
-    await expect.poll(() => receiver.events.length, { timeout: 30_000 }).toBe(1);
+    await expect.poll(() => receiver.events.length).toBe(1);
     proxy.cut();
     const during = [await trigger("cart.created"), await trigger("cart.created")];
-    await expect.poll(listening.output, { timeout: 30_000 }).toContain("Connection lost, reconnecting: ");
+    await expect.poll(listening.output).toContain("Connection lost, reconnecting: ");
     proxy.restore();
-    await expect.poll(() => receiver.events.length, { timeout: 30_000 }).toBe(3);
-    await expect.poll(listening.output, { timeout: 30_000 }).toContain("Connected again. No event was lost.");
+    await expect.poll(() => receiver.events.length).toBe(3);
+    await expect.poll(listening.output).toContain("Connected again. No event was lost.");
     expect(receiver.events.map(({ id }) => id)).toEqual([before, ...during]);
     expect(await listening.interrupt()).toBe(0);
     expect(receiver.refused()).toBe(0);

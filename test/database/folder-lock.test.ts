@@ -84,7 +84,7 @@ it("the lock of a folder is taken over from a process that has ended but is stil
   try {
     const [text] = (await once(parent.stdout, "data")) as [Buffer];
     const pid = Number(text);
-    await expect.poll(() => readFileSync(`/proc/${pid}/stat`, "utf8"), { timeout: 10_000 }).toContain(") Z ");
+    await expect.poll(() => readFileSync(`/proc/${pid}/stat`, "utf8")).toContain(") Z ");
     writeLock({ pid, startedAt: startTimeOf(pid) });
     lockDataFolder(folder)();
     writeLock({ pid, startedAt: null });

@@ -203,7 +203,12 @@ describe("a migration beside a running service", () => {
       const migrating = Promise.all([1, 2, 3].map(() => migrate(database, [one, two, uniqueIndex])));
       await database.script(async (other) => {
         await expect
-          .poll(() => other("select 1 from pg_stat_activity where query like 'create unique index%'"))
+          .poll(() =>
+            other(
+              "select 1 from pg_stat_activity " +
+                "where query like 'create unique index%' and datname = current_database()",
+            ),
+          )
           .toEqual([[{ "?column?": 1 }]]);
       });
       await database.script((other) => other("insert into one values (8, 'y')"));

@@ -48,7 +48,7 @@ async function startRecorder(from = url): Promise<Recorder> {
 const sendNotice = (payload: string): Promise<unknown> =>
   sql`select pg_notify(${channel}, ${payload})`.execute(database.db);
 async function becomes(isCurrent: boolean, { listening }: Recorder): Promise<void> {
-  await expect.poll(() => listening.isCurrent(), { timeout: 20_000 }).toBe(isCurrent);
+  await expect.poll(() => listening.isCurrent()).toBe(isCurrent);
 }
 const cut = (): Promise<unknown> =>
   sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database()
@@ -130,12 +130,12 @@ it("the channel of notices confirms nothing while silent or disconnected", async
   const recorder = await startRecorder(String(through));
   expect(await recorder.listening.confirm()).toBe(false);
   await becomes(true, recorder);
-  await expect.poll(() => recorder.listening.confirm(), { timeout: 20_000 }).toBe(true);
+  await expect.poll(() => recorder.listening.confirm()).toBe(true);
   proxy.hold();
   await sendNotice("in silence");
   for (let time = 0; time < 3; time += 1) expect(await recorder.listening.confirm()).toBe(false);
   proxy.goOn();
-  await expect.poll(() => recorder.listening.confirm(), { timeout: 20_000 }).toBe(true);
+  await expect.poll(() => recorder.listening.confirm()).toBe(true);
   expect(recorder.payloads()).toContain("in silence");
   await cut();
   await becomes(false, recorder);
@@ -151,7 +151,7 @@ it("the channel of notices closes a connection that stays silent, and opens anot
   await becomes(true, recorder);
   proxy.hold();
   await becomes(false, recorder);
-  await expect.poll(proxy.opened, { timeout: 20_000 }).toBeGreaterThanOrEqual(3);
+  await expect.poll(proxy.opened).toBeGreaterThanOrEqual(3);
   proxy.goOn();
   await becomes(true, recorder);
   expect(recorder.payloads()).toEqual(["", ""]);
@@ -164,7 +164,7 @@ it("the channel of notices is not current if notices get lost, reports it, and r
   through.port = String(proxy.port);
   proxy.mute();
   const recorder = await startRecorder(String(through));
-  await expect.poll(recorder.deaf, { timeout: 20_000 }).toBe(1);
+  await expect.poll(recorder.deaf).toBe(1);
   expect(recorder.notices).toEqual([{ payload: "", isCurrent: false }]);
   await sendNotice("lost");
   await expect.poll(proxy.muted).toBe(2);
@@ -202,7 +202,7 @@ it("the connection is checked rarely while nobody asks, and at once when somebod
     { onNotice: (payload) => notices.push(payload) },
   );
   ends.push(() => listening.stop());
-  await expect.poll(() => listening.isCurrent(), { timeout: 20_000 }).toBe(true);
+  await expect.poll(() => listening.isCurrent()).toBe(true);
   // Without a question, the checks become rare, and the last one becomes older than 700 ms.
   await sleep(2_000);
   expect(listening.isReceiving()).toBe(true);

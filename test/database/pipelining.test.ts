@@ -237,7 +237,10 @@ it.each([true, false])(
     const isWaiting = async (): Promise<boolean> =>
       (
         await theirs.script((run) =>
-          run("select 1 from pg_locks where not granted and locktype = 'transactionid'"),
+          run(
+            "select 1 from pg_locks join pg_stat_activity using (pid) " +
+              "where not granted and locktype = 'transactionid' and datname = current_database()",
+          ),
         )
       )[0]?.length === 1;
     await expect.poll(isWaiting).toBe(true);

@@ -53,7 +53,8 @@ it("fifty duplicates take no connection from others, in the same process and in 
       async () =>
         (
           await holder.query<{ count: number }>(
-            "select count(*)::int as count from pg_locks where not granted",
+            `select count(*)::int as count from pg_locks join pg_stat_activity using (pid)
+              where not granted and datname = current_database()`,
           )
         ).rows[0]?.count,
     )

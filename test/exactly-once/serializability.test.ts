@@ -17,9 +17,13 @@ const isOverAt =
   ({ operations }: { readonly operations: number }): boolean =>
     operations >= size;
 
-it.each(["pglite", "postgres"] as const)(
+/** PGlite runs one transaction at a time, so fewer operations overlap, and its history is shorter. */
+it.each([
+  ["pglite", 600],
+  ["postgres", 1_200],
+] as const)(
   "clients see a strictly serializable history on %s",
-  async (engine) => {
+  async (engine, operations) => {
     const place = await demoPlace(engine);
     await using first = await startService(place);
     await using second = engine === "pglite" ? undefined : await startService(place);
@@ -30,10 +34,10 @@ it.each(["pglite", "postgres"] as const)(
       access: first.access,
       clients: 12,
       partSize: 600,
-      isOver: isOverAt(1_200),
+      isOver: isOverAt(operations),
     });
     expect(violations).toEqual([]);
-    expect(counts["operations"]).toBeGreaterThanOrEqual(1_200);
+    expect(counts["operations"]).toBeGreaterThanOrEqual(operations);
     for (const name of ["unknown outcomes", "refused", "codes"]) expect(counts[name]).toBeGreaterThan(0);
     expect([...first.faults, ...(second?.faults ?? [])]).toEqual([]);
   },

@@ -33,10 +33,8 @@ describe.each(["pglite", "postgres"] as const)(
 
     it("looks up a key and a token once", async () => {
       // On PostgreSQL the service caches credentials once it receives notices of changes.
-      await expect.poll(() => lookUpsOf(() => world().getWithKey(identity)), { timeout: 20_000 }).toBe(0);
-      await expect
-        .poll(() => lookUpsOf(() => world().graphql("{ viewer { role } }")), { timeout: 20_000 })
-        .toBe(0);
+      await expect.poll(() => lookUpsOf(() => world().getWithKey(identity))).toBe(0);
+      await expect.poll(() => lookUpsOf(() => world().graphql("{ viewer { role } }"))).toBe(0);
       expect(await lookUpsOf(() => world().getWithKey("/api/v1/open/catalog/products"))).toBe(0);
       expect((await world().getWithKey(identity)).body.data.apiKey.name).toBe("Demo: full");
     });
@@ -66,7 +64,7 @@ describe.each(["pglite", "postgres"] as const)(
     it("looks up a grant once, and refuses its tokens right after the revocation", async () => {
       const [client, other] = [await createTokenClient(world()), await createTokenClient(world())];
       const ask = () => client.send({ url: identity });
-      await expect.poll(() => lookUpsOf(ask), { timeout: 20_000 }).toBe(0);
+      await expect.poll(() => lookUpsOf(ask)).toBe(0);
       expect((await ask()).body.data.credential).toBe("oauth");
       expect((await other.send({ url: identity })).status).toBe(200);
       await runInTransaction(world().database.db, (transaction) =>

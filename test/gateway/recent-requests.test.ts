@@ -348,7 +348,7 @@ it("the request log is written periodically while the service listens, and when 
   const count = async () => (await db.selectFrom("apiRequest").select("id").execute()).length;
   await world.app.listen();
   await world.getWithKey(identity);
-  await expect.poll(count, { timeout: 20_000 }).toBe(1);
+  await expect.poll(count).toBe(1);
   await world.getWithKey(identity);
   await world.app.close();
   expect(await count()).toBe(2);

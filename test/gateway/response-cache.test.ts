@@ -89,7 +89,7 @@ describe.each(["pglite", "postgres"] as const)("the response cache on %s", (engi
       for (const url of urls) await ask(url);
       return uses.length === urls.length && uses.every(({ isHit }) => isHit);
     };
-    await expect.poll(isWarm, { timeout: 30_000 }).toBe(true);
+    await expect.poll(isWarm).toBe(true);
   };
   /** Expects that the first answers after a change are right, and returns which of them came from the cache. */
   const expectRight = async (): Promise<boolean[]> => {
@@ -120,7 +120,7 @@ describe.each(["pglite", "postgres"] as const)("the response cache on %s", (engi
       await ask(page, headers);
       return uses[0]?.isHit === true;
     };
-    await expect.poll(isHit, { timeout: 30_000 }).toBe(true);
+    await expect.poll(isHit).toBe(true);
     world().statements.length = 0;
     const second = await ask(page, headers);
     expect(world().statements.filter((statement) => statement.includes("product"))).toEqual([]);
@@ -165,7 +165,7 @@ describe.each(["pglite", "postgres"] as const)("the response cache on %s", (engi
       ["*", "br"],
     ] as const) {
       const sent = async (): Promise<unknown> => (await inject(accepted)).headers["content-encoding"];
-      await expect.poll(sent, { timeout: 30_000 }).toBe(encoding);
+      await expect.poll(sent).toBe(encoding);
       const answer = await inject(accepted);
       expect(answer.rawPayload.length).toBeLessThan(body.length / 2);
       expect(decoders[encoding](answer.rawPayload).toString()).toBe(body);
@@ -187,7 +187,7 @@ describe.each(["pglite", "postgres"] as const)("the response cache on %s", (engi
       await askFrom("192.0.2.1");
       return uses[0]?.isHit === true;
     };
-    await expect.poll(isHit, { timeout: 30_000 }).toBe(true);
+    await expect.poll(isHit).toBe(true);
     for (const address of ["192.0.2.2", "192.0.2.3", "192.0.2.4"]) await askFrom(address);
     await services.searchCounts?.flush();
     const { rows } = await sql<{ searches: number }>`
@@ -289,7 +289,7 @@ describe.each(["pglite", "postgres"] as const)("the response cache on %s", (engi
     await statement.execute(db);
     const marker = `marker ${randomUUID()}`;
     await sql`select pg_notify(${noticeChannel}, ${marker})`.execute(db);
-    await expect.poll(() => notices.includes(marker), { timeout: 30_000 }).toBe(true);
+    await expect.poll(() => notices.includes(marker)).toBe(true);
     return notices.filter((text) => /^(?:catalog|products|searches)/.test(text)).toSorted();
   };
 

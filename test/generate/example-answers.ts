@@ -27,6 +27,7 @@ import {
   newIdempotencyKeyPlaceholder,
 } from "#pages/docs/code/example-request.ts";
 import { encryptionKeys, publicUrl } from "#test/support/copies.ts";
+import { openFresh } from "#test/support/databases.ts";
 import { createTokenClient } from "#test/support/token-client.ts";
 import { TestClock, type World } from "#test/support/world.ts";
 import { createNormaliser } from "./normalised.ts";
@@ -42,10 +43,12 @@ export async function exampleAnswers(): Promise<Record<string, unknown>> {
     ENCRYPTION_KEYS: encryptionKeys,
   };
   const clock = new TestClock(now);
+  const database = await openFresh("postgres");
   const app = await createServiceApp({
     settings: parseServiceSettings(environment),
     log: createLog("silent"),
     clock,
+    database,
   });
   try {
     const demo = await prepareDemoDataAndFile(app.database, { ...app.services, dataDir, now });
@@ -57,6 +60,7 @@ export async function exampleAnswers(): Promise<Record<string, unknown>> {
     });
   } finally {
     await app.close();
+    await database.close();
     rmSync(dataDir, { recursive: true, force: true });
   }
 }

@@ -67,9 +67,9 @@ describe("erasing while an order is placed", () => {
     return world().database.script(async (run: SqlScriptRunner) => {
       await run(`select pg_advisory_lock(${held})`);
       const placing = drive(world());
-      await expect.poll(waiting("insert into %sales_order%"), { timeout: 20_000 }).toBe(1);
+      await expect.poll(waiting("insert into %sales_order%")).toBe(1);
       const erasing = Promise.allSettled([erase(checkout.cartId, isForced)]);
-      await expect.poll(waiting("select id from cart %for no key update"), { timeout: 20_000 }).toBe(1);
+      await expect.poll(waiting("select id from cart %for no key update")).toBe(1);
       await run(`select pg_advisory_unlock(${held})`);
       await placing;
       return (await erasing)[0];

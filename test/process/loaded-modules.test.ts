@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, inject, it } from "vitest";
+import { migratedFolder } from "#test/support/copies.ts";
 import { createDatabase } from "#test/support/create-database.ts";
 import { runCommand, temporaryFolder } from "#test/support/process.ts";
 
@@ -24,8 +25,8 @@ async function modulesOf(environment: Readonly<Record<string, string>>): Promise
   const file = join(folder, "modules");
   const { port } = new URL(inject("postgresUrl"));
   const ended = await runCommand(["serve"], {
-    ...environment,
     DATA_DIR: folder,
+    ...environment,
     PORT: port,
     NODE_OPTIONS: `--import ${hook}`,
     NOTED_MODULES: file,
@@ -101,5 +102,7 @@ it("on PostgreSQL: no module of PGlite, the demo, Redis, webhooks, sign-in, Grap
 });
 
 it("on the embedded database: PGlite too", async () => {
-  expect((await modulesOf({ DEMO: "0" })).names).toContain("@electric-sql/pglite");
+  expect((await modulesOf({ DATA_DIR: await migratedFolder(), DEMO: "0" })).names).toContain(
+    "@electric-sql/pglite",
+  );
 });

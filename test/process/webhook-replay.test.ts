@@ -1,22 +1,20 @@
 /** `webhook replay`: replays one delivery, or all failed deliveries of a period, by the service's rules. */
-import { join } from "node:path";
 import { expect, it } from "vitest";
 import { openDatabase } from "#database/connect.ts";
-import { migrate } from "#database/migrate.ts";
-import { runCommand, temporaryFolder } from "#test/support/process.ts";
+import { migratedFolder } from "#test/support/copies.ts";
+import { runCommand } from "#test/support/process.ts";
 import { createDispatchWorld } from "#test/webhooks/dispatch-world.ts";
 import { deliveryRows, makeDeliveries } from "#test/webhooks/delivery-rows.ts";
 
 const dayMs = 86_400_000;
 
 it("`webhook replay` replays deliveries, reports counts, and refuses like the service", async () => {
-  const folder = join(temporaryFolder(), "data");
+  const folder = await migratedFolder();
   const withRows = async <Result>(
     work: (world: ReturnType<typeof createDispatchWorld>) => Promise<Result>,
   ): Promise<Result> => {
     const database = await openDatabase({ folder });
     try {
-      await migrate(database);
       return await work(createDispatchWorld(database));
     } finally {
       await database.close();

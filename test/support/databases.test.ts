@@ -31,5 +31,5 @@ it("the guardian stops the server and deletes its folder when the parent process
   expect(existsSync(folder ?? "")).toBe(true);
   child.kill("SIGKILL");
   await once(child, "exit");
-  await expect.poll(() => existsSync(folder ?? ""), { timeout: 10_000 }).toBe(false);
+  await expect.poll(() => existsSync(folder ?? "")).toBe(false);
 });

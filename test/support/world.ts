@@ -11,6 +11,7 @@ import { parseServiceSettings } from "#app/settings.ts";
 import type { OpenedDatabase } from "#database/connect.ts";
 import { type DemoJsonFileContent, readDemoJsonFile } from "#demo/demo-file.ts";
 import { createLog } from "#foundation/log.ts";
+import { openGraphqlMesh, type OpenedMesh } from "#mesh/open-mesh.ts";
 import type { HostNameResolver } from "#webhooks/safe-addresses.ts";
 import { copyDemo, publicUrl } from "./copies.ts";
 import { findUndocumentedFailures } from "./documented-failures.ts";
@@ -86,9 +87,20 @@ export interface WorldOptions {
   readonly fetchDocument?: NonNullable<ServiceAppOptions["fetchDocument"]>;
 }
 
+let sharedMesh: Promise<OpenedMesh> | undefined;
+
+/**
+ * Opens the project's GraphQL Mesh once per test process, because opening Mesh and compiling the documents
+ * take half of the time that a world needs. Mesh holds no data of a world. No world closes the shared Mesh.
+ */
+async function openSharedMesh(): Promise<OpenedMesh> {
+  sharedMesh ??= openGraphqlMesh();
+  return { ...(await sharedMesh), close: () => undefined };
+}
+
 export async function createWorld(
   engine: Engine = "postgres",
-  { environment = {}, resolveName = () => Promise.resolve([]), role = "all", ...mesh }: WorldOptions = {},
+  { environment = {}, resolveName = () => Promise.resolve([]), role = "all", ...options }: WorldOptions = {},
 ): Promise<World> {
   const statements: string[] = [];
   const executions: StatementExecution[] = [];
@@ -114,7 +126,17 @@ export async function createWorld(
   const log = createLog("info", {
     write: (line: string) => void logged.push(JSON.parse(line) as Record<string, unknown>),
   });
-  const app = await createServiceApp({ settings, log, clock, database, resolveName, role, ...mesh });
+  const mesh = options.meshFolder === undefined ? { mesh: await openSharedMesh() } : {};
+  const app = await createServiceApp({
+    settings,
+    log,
+    clock,
+    database,
+    resolveName,
+    role,
+    ...mesh,
+    ...options,
+  });
   statements.length = 0;
 
   const send: World["send"] = async ({ method, url, headers = {}, body }) => {

@@ -66,7 +66,7 @@ it("checks of the credentials of open streams belong to no trace", async () => {
       streams.open(caller, { callerId: authorization, merchantId: null }),
     );
   }
-  await expect.poll(() => found.length, { timeout: 10_000 }).toBeGreaterThan(1);
+  await expect.poll(() => found.length).toBeGreaterThan(1);
   expect(new Set(found)).toEqual(new Set(["no trace"]));
 });
 

@@ -69,10 +69,12 @@ it("a collector that accepts all requests and answers none holds at most nine ba
     if (asked % 2 === 1) return void request.resume().once("end", () => response.writeHead(400).end());
     open.now += 1;
     open.most = Math.max(open.most, open.now);
+    // On a slow machine, exports reach their time limit during the test, and others take their place.
+    response.once("close", () => (open.now -= 1));
     return void request.resume();
   });
   traceTo(endpoint);
-  for (let round = 0; round < 60; round += 1) {
+  for (let round = 0; round < 30; round += 1) {
     note(4_096);
     await setImmediate();
     // A round trip, during which all other requests arrive too.

@@ -215,7 +215,7 @@ describe("a service with DATABASE_COMMENTS=1", () => {
         .toMatch(new RegExp(`statement: ${statement} ${RegExp.escape(comment)}\n`));
     expect(serverLog).toMatch(new RegExp(`insert into (?:"?event"?) [^]*?${RegExp.escape(comment)}`));
     await expect
-      .poll(() => delivered.map(({ cause }) => cause), { timeout: 20_000 })
+      .poll(() => delivered.map(({ cause }) => cause))
       .toContainEqual({ actor: "api_key", requestId, operationId: "applyPublicCartPromotion" });
   });
 

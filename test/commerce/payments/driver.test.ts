@@ -322,7 +322,7 @@ describe.each(["pglite", "postgres"] as const)("the payment driver on %s", (engi
     driver.wake();
     await expect.poll(() => settled).toEqual(["authorize authorized"]);
     await start(1);
-    await expect.poll(() => settled, { timeout: 10_000 }).toHaveLength(2);
+    await expect.poll(() => settled).toHaveLength(2);
     await driver.stop();
     await start(2);
     driver.wake();

@@ -94,12 +94,10 @@ describe.each(["pglite", "postgres"] as const)("subscriptions on %s", (engine) =
     );
     for (const stream of streams) await stream.next();
     world().statements.length = 0;
-    await expect
-      .poll(() => world().statements.filter((text) => looks.test(text)).length, { timeout: 10_000 })
-      .toBeGreaterThan(0);
+    await expect.poll(() => world().statements.filter((text) => looks.test(text)).length).toBeGreaterThan(0);
     expect(new Set(world().statements.filter((text) => looks.test(text))).size).toBe(1);
     for (const { leave } of streams) leave();
-    await expect.poll(() => world().app.services.watch?.watchers(), { timeout: 10_000 }).toBe(0);
+    await expect.poll(() => world().app.services.watch?.watchers()).toBe(0);
     world().statements.length = 0;
     // Longer than the interval between two reads.
     await wait(1_000);

@@ -131,7 +131,7 @@ describe.each(["pglite", "postgres"] as const)("streams on %s", (engine) => {
       (await followed({ query: cartChanged, variables: { id }, token: "storefront" })).response.status,
     ).toBe(200);
     for (const { leave } of streams) leave();
-    await expect.poll(() => watchers(world()), { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => watchers(world())).toBe(1);
     expect((await followed({ query: cartChanged, variables: { id } })).response.status).toBe(200);
   });
 

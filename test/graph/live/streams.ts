@@ -114,7 +114,7 @@ export function useStreams(
   const open: Followed[] = [];
   afterEach(async () => {
     for (const { leave } of open.splice(0)) leave();
-    await expect.poll(() => watchers(world()), { timeout: 10_000 }).toBe(0);
+    await expect.poll(() => watchers(world())).toBe(0);
   });
   return async (request) => {
     const stream = await followIn(world(), request);

@@ -2,7 +2,7 @@
 import { execFile, execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
+import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -25,6 +25,9 @@ function isInstalled(program: string, argument: string): boolean {
 }
 
 const client = new URL("../../../clients/typescript/src/index.ts", import.meta.url).href;
+
+/** Go's usual cache: with an empty cache, Go compiles its whole standard library. */
+const goCache = process.env["GOCACHE"] ?? join(homedir(), ".cache/go-build");
 
 interface Language {
   readonly name: string;
@@ -93,7 +96,7 @@ describe.each(languages)("in $name", ({ name, isMissing, run: commandOf, extensi
       const file = join(own, `main.${extension}`);
       writeFileSync(file, (prepare?.(code) ?? code).replaceAll(publicUrl, address));
       const [program, ...args] = commandOf(file);
-      const env = { ...process.env, KEY: world().demo.keys.full, GOCACHE: join(folder, "go"), HOME: folder };
+      const env = { ...process.env, KEY: world().demo.keys.full, GOCACHE: goCache, HOME: folder };
       const { stdout } = await run(program, args, { env }).catch((error: unknown) => ({
         stdout: String(error),
       }));
