@@ -161,12 +161,12 @@ describe.each(["pglite", "postgres"] as const)("revokePublicCart on %s", (engine
     );
   });
 
-  it("runs seven statements, also if the cart has an address", async () => {
+  it("runs six statements, also if the cart has an address", async () => {
     const plain = await cart();
-    expect(await workOf(world(), () => revoke(plain, { expectedVersion: 1 }))).toHaveLength(7);
+    expect(await workOf(world(), () => revoke(plain, { expectedVersion: 1 }))).toHaveLength(6);
     const addressed = await cart();
     await changeCart(world(), "cartAddressSet", { cartId: addressed, input: { address: berlin } });
-    expect(await workOf(world(), () => revoke(addressed, { expectedVersion: 2 }))).toHaveLength(7);
+    expect(await workOf(world(), () => revoke(addressed, { expectedVersion: 2 }))).toHaveLength(6);
   });
 
   describeCommonRefusals("revokePublicCart", { world, body: { expectedVersion: 1 } });
