@@ -32,15 +32,18 @@ export async function deleteEndedCarts({
   signal,
 }: EndedCartDeletion): Promise<number> {
   const endedBefore = new Date(now.getTime() - retentionDays * 86_400_000);
+  const merchants = await db.selectFrom("merchant").select("id").orderBy("id").execute();
+  const groups = merchants.flatMap(({ id }) =>
+    endedStatuses.map((status) => ({ merchantId: id, status, endedBefore })),
+  );
   let total = 0;
-  for (const { id: merchantId } of await db.selectFrom("merchant").select("id").orderBy("id").execute())
-    for (const status of endedStatuses)
-      for (let lastCartId: string | null = ""; lastCartId !== null;) {
-        if (signal?.aborted === true || total >= cartsPerRun) return total;
-        const batch = await deleteBatch(db, { merchantId, status, lastCartId, endedBefore });
-        total += batch.deleted;
-        lastCartId = batch.lastCartId;
-      }
+  for (const group of groups)
+    for (let lastCartId: string | null = ""; lastCartId !== null;) {
+      if (signal?.aborted === true || total >= cartsPerRun) return total;
+      const batch = await deleteBatch(db, { ...group, lastCartId });
+      total += batch.deleted;
+      lastCartId = batch.lastCartId;
+    }
   return total;
 }
 

@@ -74,10 +74,10 @@ it("the sweep of ended carts reads at most 200 carts per statement, until it has
   // The added carts are numbered from the newest to the oldest, 12 a day. Every second one has expired.
   expect(await sweep()).toBe((keptFrom - retentionDays * 12) / 2);
   expect(sent.length).toBeGreaterThan(count / 2 / 200);
-  const [kept = { sql: "", parameters: [] }] = sent.filter(
+  const kept = sent.find(
     ({ parameters }) => parameters.includes(merchantId) && parameters.includes("expired"),
   );
-  const plan = await explain(url, kept);
+  const plan = await explain(url, kept ?? { sql: "", parameters: [] });
   expect(plan).toMatch(/Index (?:Only )?Scan using cart_by_status on cart c /);
   expect(plan).not.toMatch(/Seq Scan on (?:cart|payment|hosted_checkout_session|promotion_use)/);
 });
