@@ -36,6 +36,7 @@ function rankOf({ project, moduleId }: TestSpecification): number {
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const ranks = new Map(files.map((file) => [file, rankOf(file)]));
+    // eslint-disable-next-line unicorn/no-array-sort -- The method of the sequencer sorts no array in place.
     const sorted = await super.sort(files);
     return sorted.toSorted((a, b) => (ranks.get(a) ?? 0) - (ranks.get(b) ?? 0));
   }
