@@ -22,6 +22,11 @@ const excluded = isBrowser ? configDefaults.exclude : [...configDefaults.exclude
 /** Matches test files that start processes of the service, which take longest. */
 const startsProcesses = /(?:support\/process|soak\/(?:service|cuts|simulation\/simulation))\.ts"/;
 
+function rankOf({ project, moduleId }: TestSpecification): number {
+  if (project.name === "alone") return 0;
+  return startsProcesses.test(readFileSync(moduleId, "utf8")) ? 1 : 2;
+}
+
 /**
  * Runs the files with processes of their own first, and those that start processes of the service next.
  * Without a cache of durations, vitest starts with the largest files, and would end with the short files of
@@ -29,12 +34,10 @@ const startsProcesses = /(?:support\/process|soak\/(?:service|cuts|simulation\/s
  */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const rankOf = ({ project, moduleId }: TestSpecification): number => {
-      if (project.name === "alone") return 0;
-      return startsProcesses.test(readFileSync(moduleId, "utf8")) ? 1 : 2;
-    };
     const ranks = new Map(files.map((file) => [file, rankOf(file)]));
-    return (await super.sort(files)).toSorted((a, b) => (ranks.get(a) ?? 0) - (ranks.get(b) ?? 0));
+    // eslint-disable-next-line unicorn/no-array-sort -- This is a method of vitest, not of an array.
+    const sorted = await super.sort(files);
+    return sorted.toSorted((a, b) => (ranks.get(a) ?? 0) - (ranks.get(b) ?? 0));
   }
 }
 

@@ -17,7 +17,7 @@ it.each([
     const { violations, counts } = await runCrash(service, {
       clients: 4,
       keysPerKill: 30,
-      isOver: (counts) => counts.kills >= kills,
+      isOver: (done) => done.kills >= kills,
     });
     expect(violations).toEqual([]);
     expect(counts["kills"]).toBe(kills);
