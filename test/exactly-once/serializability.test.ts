@@ -102,7 +102,9 @@ it(
       readToken: "analyst",
     });
     expect(violations).not.toEqual([]);
-    for (const violation of violations) expect(violation).toMatch(/^G-single-(session|realtime): /);
+    // Two clients may each read too old a state of what the other one has written (G2-item).
+    for (const violation of violations)
+      expect(violation).toMatch(/^(?:G-single|G2-item)-(?:session|realtime): /);
   },
   startsMsMax,
 );

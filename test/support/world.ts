@@ -11,6 +11,7 @@ import { parseServiceSettings } from "#app/settings.ts";
 import type { OpenedDatabase } from "#database/connect.ts";
 import { type DemoJsonFileContent, readDemoJsonFile } from "#demo/demo-file.ts";
 import { createLog } from "#foundation/log.ts";
+import { isTracingEnabled } from "#foundation/tracing.ts";
 import { openGraphqlMesh, type OpenedMesh } from "#mesh/open-mesh.ts";
 import type { HostNameResolver } from "#webhooks/safe-addresses.ts";
 import { copyDemo, publicUrl } from "./copies.ts";
@@ -126,7 +127,9 @@ export async function createWorld(
   const log = createLog("info", {
     write: (line: string) => void logged.push(JSON.parse(line) as Record<string, unknown>),
   });
-  const mesh = options.meshFolder === undefined ? { mesh: await openSharedMesh() } : {};
+  // Mesh checks when it is opened whether tracing is on.
+  const isShared = options.meshFolder === undefined && !isTracingEnabled();
+  const mesh = isShared ? { mesh: await openSharedMesh() } : {};
   const app = await createServiceApp({
     settings,
     log,
