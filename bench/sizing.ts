@@ -49,11 +49,13 @@ interface Measuring {
   readonly shop: Shop;
 }
 
-/** Returns the bytes of each table with its indexes. */
+/** Returns the bytes of each table with its indexes and partitions. */
 async function readTableBytes(client: Client): Promise<ReadonlyMap<string, number>> {
   const { rows } = await client.query<{ name: string; bytes: string }>(
-    `select relname as name, pg_total_relation_size(oid) as bytes from pg_class
-      where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')`,
+    `select coalesce(parent.relname, stored.relname) as name, sum(pg_total_relation_size(stored.oid)) as bytes
+      from pg_class stored left join pg_inherits on inhrelid = stored.oid
+        left join pg_class parent on parent.oid = inhparent
+      where stored.relnamespace = 'public'::regnamespace and stored.relkind in ('r', 'p') group by 1`,
   );
   return new Map(rows.map(({ name, bytes }) => [name, Number(bytes)]));
 }
