@@ -249,14 +249,15 @@ const findAndReadTexts = new LRUCache<string, string>({ max: textsMax });
 /**
  * Combines the statement that finds the record with `read`, which returns at most one row, because one
  * statement costs PostgreSQL and the driver less time than two. The combined statement returns one row with
- * the columns of both; the columns of a statement that found no row are null.
+ * the columns of both; the columns of a statement that found no row are null. The columns of the record come
+ * last, so that no column of `read` with the same name can replace them.
  */
 function combineFindAndReadStatement(find: CompiledQuery, read: CompiledQuery): CompiledQuery {
   let text = findAndReadTexts.get(read.sql);
   if (text === undefined) {
     const shift = find.parameters.length;
     const readText = read.sql.replaceAll(/\$(\d+)/g, (_, number: string) => `$${Number(number) + shift}`);
-    text = `select found.*, read.* from (select 1) one left join (${find.sql}) found on true
+    text = `select read.*, found.* from (select 1) one left join (${find.sql}) found on true
       left join (${readText}) read on true`;
     findAndReadTexts.set(read.sql, text);
   }

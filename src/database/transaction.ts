@@ -92,7 +92,10 @@ export interface RowToLock {
  */
 export interface RowLockWithReadQuery {
   readonly row: RowToLock;
-  /** The first statement returns at most one row, so that it can be combined with another. */
+  /**
+   * The first statement returns one row if the row to lock exists, and no more than one, so that it can be
+   * combined with another.
+   */
   readonly reads: readonly [CompiledQuery, ...CompiledQuery[]];
   /**
    * Called before the work of the transaction if the row was found and locked, with the rows that each of

@@ -4,7 +4,7 @@
  */
 import { describe, expect, it, vi } from "vitest";
 import { createCredentialCache, type CredentialCache } from "#access/credentials.ts";
-import { TestClock } from "#test/support/world.ts";
+import { TestClock } from "#test/support/test-clock.ts";
 
 interface Row {
   readonly id: string;

@@ -15,7 +15,7 @@ import type { Database } from "#database/connect.ts";
 import { runInTransaction, type Transaction } from "#database/transaction.ts";
 import { unknownKey, withOtherSecret } from "#test/support/keys.ts";
 import { describeOnPostgres } from "#test/support/databases.ts";
-import { TestClock } from "#test/support/world.ts";
+import { TestClock } from "#test/support/test-clock.ts";
 
 describeOnPostgres("the cached verdict of a credential", (open) => {
   const keyring = createEncryptionKeyring([{ id: "k1", key: new Uint8Array(32).fill(1) }]);

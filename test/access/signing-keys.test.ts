@@ -13,7 +13,7 @@ import type { Database } from "#database/connect.ts";
 import { createEncryptionKeyring } from "#foundation/encryption.ts";
 import { createLog } from "#foundation/log.ts";
 import { describeOnPostgres } from "#test/support/databases.ts";
-import { TestClock } from "#test/support/world.ts";
+import { TestClock } from "#test/support/test-clock.ts";
 
 const keyring = createEncryptionKeyring([{ id: "k1", key: new Uint8Array(32).fill(1) }]);
 const kidsOf = ({ keys }: { readonly keys: readonly JWK[] }): unknown[] => keys.map(({ kid }) => kid);

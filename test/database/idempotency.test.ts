@@ -21,7 +21,7 @@ import { createEncryptionKeyring } from "#foundation/encryption.ts";
 import { createFailure } from "#foundation/failure.ts";
 import { createDatabase } from "#test/support/create-database.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
-import { TestClock } from "#test/support/world.ts";
+import { TestClock } from "#test/support/test-clock.ts";
 import { startCuttingProxy } from "./cutting-proxy.ts";
 
 const keyring = createEncryptionKeyring([{ id: "k1", key: Buffer.alloc(32, 7) }]);

@@ -8,7 +8,8 @@ import { createAddressWrite, openCart, openShop, parseAnswer } from "#soak/shop.
 import { demoRender } from "#test/support/copies.ts";
 import { createDatabase } from "#test/support/create-database.ts";
 import { temporaryFolder } from "#test/support/process.ts";
-import { publicUrl, TestClock } from "#test/support/world.ts";
+import { TestClock } from "#test/support/test-clock.ts";
+import { publicUrl } from "#test/support/world.ts";
 import { askOf, startBeside } from "./ask.ts";
 
 const pools = { first: 1, second: 2 };

@@ -29,7 +29,8 @@ import {
 import { encryptionKeys, publicUrl } from "#test/support/copies.ts";
 import { openFresh } from "#test/support/databases.ts";
 import { createTokenClient } from "#test/support/token-client.ts";
-import { TestClock, type World } from "#test/support/world.ts";
+import { TestClock } from "#test/support/test-clock.ts";
+import type { World } from "#test/support/world.ts";
 import { createNormaliser } from "./normalised.ts";
 
 const now = new Date("2026-01-31T09:15:00.000Z");

@@ -2,23 +2,13 @@
  * The tables `payment_page` and `payment_connection` in memory, and services on them, so that tests of the
  * requests to Stripe need no database.
  */
-import {
-  type CompiledQuery,
-  type DatabaseConnection,
-  DummyDriver,
-  InsertQueryNode,
-  Kysely,
-  PostgresAdapter,
-  PostgresIntrospector,
-  PostgresQueryCompiler,
-  type QueryResult,
-  UpdateQueryNode,
-} from "kysely";
+import { type CompiledQuery, InsertQueryNode, UpdateQueryNode } from "kysely";
 import { getPaymentConnectionEncryptionContext } from "#commerce/payments/connections.ts";
 import type { PaymentPageRow } from "#commerce/payments/payment-pages.ts";
 import type { StripeServices } from "#commerce/payments/stripe/stripe-client.ts";
-import type { Database } from "#database/connect.ts";
 import { createEncryptionKeyring } from "#foundation/encryption.ts";
+import { createMemoryDatabase } from "#test/support/memory-database.ts";
+import { TestClock } from "#test/support/test-clock.ts";
 
 /** The secret keys of a live and a test account, and the signing secret of the live account. */
 export const stripeTestKeys = {
@@ -27,20 +17,10 @@ export const stripeTestKeys = {
   signing: ["whsec", "fakeSigningSecretOfAnAccount"].join("_"),
 } as const;
 
-class MovableClock {
-  at = new Date("2026-11-26T12:00:00.250Z");
-  now(): Date {
-    return this.at;
-  }
-  advance(ms: number): void {
-    this.at = new Date(this.at.getTime() + ms);
-  }
-}
-
 const keyring = createEncryptionKeyring([{ id: "test", key: Buffer.alloc(32, 1) }]);
 
 export interface StripeTables extends StripeServices {
-  readonly clock: MovableClock;
+  readonly clock: TestClock;
   /** The stored payment pages, by the id of their payment. */
   readonly pages: Map<string, PaymentPageRow>;
   /** Stores a payment connection with its secrets, separated by a line break. */
@@ -68,31 +48,12 @@ export function createStripeTables(stripeApiBase: string): StripeTables {
     const id = String(parameters[0]);
     return [pages.get(id) ?? connections.get(id)].filter((row) => row !== undefined);
   };
-  const connection: DatabaseConnection = {
-    executeQuery: <Row>(query: CompiledQuery): Promise<QueryResult<Row>> =>
-      Promise.resolve({ rows: execute(query) as Row[] }),
-    streamQuery: () => {
-      throw new Error("No statement is read as a stream.");
-    },
-  };
-  class TableDriver extends DummyDriver {
-    override acquireConnection(): Promise<DatabaseConnection> {
-      return Promise.resolve(connection);
-    }
-  }
-  const db = new Kysely<never>({
-    dialect: {
-      createAdapter: () => new PostgresAdapter(),
-      createDriver: () => new TableDriver(),
-      createIntrospector: (any) => new PostgresIntrospector(any),
-      createQueryCompiler: () => new PostgresQueryCompiler(),
-    },
-  }) as unknown as Database;
+  const db = createMemoryDatabase(execute);
   return {
     db,
     keyring,
     stripeApiBase,
-    clock: new MovableClock(),
+    clock: new TestClock(new Date("2026-11-26T12:00:00.250Z")),
     pages,
     addConnection: (id, secrets) => {
       const sealed = keyring.seal(Buffer.from(secrets), getPaymentConnectionEncryptionContext(id));

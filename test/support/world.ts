@@ -17,22 +17,9 @@ import type { HostNameResolver } from "#webhooks/safe-addresses.ts";
 import { copyDemo, publicUrl } from "./copies.ts";
 import { findUndocumentedFailures } from "./documented-failures.ts";
 import { type Engine, openCopy, type OpenOptions } from "./databases.ts";
+import { TestClock } from "./test-clock.ts";
 
 export { publicUrl };
-
-/** A clock that advances only when a test moves it. */
-export class TestClock {
-  at: Date;
-  constructor(at: Date = new Date()) {
-    this.at = at;
-  }
-  now(): Date {
-    return this.at;
-  }
-  advance(ms: number): void {
-    this.at = new Date(this.at.getTime() + ms);
-  }
-}
 
 export interface Answer {
   readonly status: number;

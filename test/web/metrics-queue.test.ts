@@ -10,7 +10,7 @@ import { createId } from "#foundation/ids.ts";
 import { createWebhookAttemptMetrics } from "#observability/service-metrics.ts";
 import { createQueueMetricsReader } from "#observability/queue-metrics.ts";
 import { describeOnPostgres } from "#test/support/databases.ts";
-import { TestClock } from "#test/support/world.ts";
+import { TestClock } from "#test/support/test-clock.ts";
 import {
   arrived,
   createDispatchWorld,

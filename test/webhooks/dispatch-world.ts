@@ -8,7 +8,7 @@ import { createWebhookDispatcher, type WebhookDispatcher } from "#webhooks/dispa
 import type { EventType } from "#webhooks/event-types.ts";
 import type { DeliverySendResult, WebhookHttpRequest } from "#webhooks/safe-request.ts";
 import { createWebhookSecret, createWebhookSecretHint } from "#webhooks/signatures.ts";
-import { TestClock } from "#test/support/world.ts";
+import { TestClock } from "#test/support/test-clock.ts";
 
 export const arrived: DeliverySendResult = {
   httpStatus: 204,

@@ -12,7 +12,7 @@ import {
 } from "#commerce/payments/test/test-provider.ts";
 import type { OpenedDatabase } from "#database/connect.ts";
 import { describeOnBoth } from "#test/support/databases.ts";
-import { TestClock } from "#test/support/world.ts";
+import { TestClock } from "#test/support/test-clock.ts";
 
 const held = { outcome: "authorized", amountMinor: 1000, capturedMinor: 0, voidedMinor: 0, refundedMinor: 0 };
 const { signal } = new AbortController();

@@ -12,7 +12,7 @@ import {
 } from "#commerce/search/search-counts.ts";
 import { createLog } from "#foundation/log.ts";
 import { useWorld } from "#test/support/use-world.ts";
-import { TestClock } from "#test/support/world.ts";
+import { TestClock } from "#test/support/test-clock.ts";
 
 describe("searches", () => {
   const world = useWorld();

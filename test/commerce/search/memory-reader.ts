@@ -2,16 +2,7 @@
  * Answers the statements with which a search counts documents and looks for similar words, from lists in
  * memory. Tests of the rules that correct and relax queries need no database with it.
  */
-import {
-  type CompiledQuery,
-  type DatabaseConnection,
-  DummyDriver,
-  Kysely,
-  PostgresAdapter,
-  PostgresIntrospector,
-  PostgresQueryCompiler,
-  type QueryResult,
-} from "kysely";
+import type { CompiledQuery } from "kysely";
 import { type ParsedSearchQuery, parseSearchQuery } from "#commerce/search/parse-query.ts";
 import type { SearchContextForDocumentCounts } from "#commerce/search/query-counts.ts";
 import type { ProductSearchInput, SearchStatementVariant } from "#commerce/search/search-form.ts";
@@ -21,7 +12,7 @@ import {
   expandSearchQueryWithStemsAndVocabulary,
   type SearchQueryWithWordForms,
 } from "#commerce/search/word-forms.ts";
-import type { Database } from "#database/connect.ts";
+import { createMemoryDatabase } from "#test/support/memory-database.ts";
 
 export interface MemoryCatalogue {
   /** The usual spelling of each word of the vocabulary. */
@@ -71,26 +62,7 @@ export function createMemorySearch(catalogue: MemoryCatalogue): MemorySearch {
       ? counted.filter(({ count }) => count > 0).slice(0, 1)
       : counted;
   };
-  const connection: DatabaseConnection = {
-    executeQuery: <Row>(query: CompiledQuery): Promise<QueryResult<Row>> =>
-      Promise.resolve({ rows: execute(query) as Row[] }),
-    streamQuery: () => {
-      throw new Error("No statement is read as a stream.");
-    },
-  };
-  class MemoryDriver extends DummyDriver {
-    override acquireConnection(): Promise<DatabaseConnection> {
-      return Promise.resolve(connection);
-    }
-  }
-  const reader = new Kysely<never>({
-    dialect: {
-      createAdapter: () => new PostgresAdapter(),
-      createDriver: () => new MemoryDriver(),
-      createIntrospector: (opened) => new PostgresIntrospector(opened),
-      createQueryCompiler: () => new PostgresQueryCompiler(),
-    },
-  }) as unknown as Database;
+  const reader = createMemoryDatabase(execute);
   return { reader, form, values: {}, isLarge: false, statements };
 }
 

@@ -10,7 +10,7 @@ import {
   streamsMax,
   streamsPerCallerMax,
 } from "#graphql/event-streams.ts";
-import { TestClock } from "#test/support/world.ts";
+import { TestClock } from "#test/support/test-clock.ts";
 
 describe("open streams", () => {
   const checked: string[] = [];
