@@ -106,23 +106,22 @@ export const cartMutationKind: OptionsSharedByMutationKind<CartCommandContext> =
 
 /**
  * Locks and reads the cart that a mutation changes when the transaction begins. The mutation's input may have
- * a promotion code in `code`, new lines in `lines`, and an address in `address` or `savedAddressId`.
+ * a promotion code in `code`, new lines in `lines`, and an address in `address` or `savedAddressId`. A new
+ * checkout session expects an address of the cart.
  */
-const openCartOfMutation: MutationRowLockFinder = (
-  { services, clock },
-  merchantId,
-  { cartId, code, lines, address, savedAddressId },
-) =>
-  typeof cartId === "string"
-    ? createCartLockAndPreloadQuery(services.db, {
-        cartId,
-        merchantId,
-        now: clock.now(),
-        code: typeof code === "string" ? code : undefined,
-        addedVariantIds: Array.isArray(lines) ? lines.flatMap(listVariantIds) : [],
-        isAddressSet: address !== undefined || savedAddressId !== undefined,
-      })
-    : undefined;
+const createCartRowLockFinder =
+  (isNewSession: boolean): MutationRowLockFinder =>
+  ({ services, clock }, merchantId, { cartId, code, lines, address, savedAddressId }) =>
+    typeof cartId === "string"
+      ? createCartLockAndPreloadQuery(services.db, {
+          cartId,
+          merchantId,
+          now: clock.now(),
+          code: typeof code === "string" ? code : undefined,
+          addedVariantIds: Array.isArray(lines) ? lines.flatMap(listVariantIds) : [],
+          isAddressExpected: isNewSession || address !== undefined || savedAddressId !== undefined,
+        })
+      : undefined;
 
 const listVariantIds = (line: unknown): readonly string[] =>
   typeof line === "object" && line !== null && "variantId" in line && typeof line.variantId === "string"
@@ -132,7 +131,7 @@ const listVariantIds = (line: unknown): readonly string[] =>
 /** Options of the mutations of the cart that the argument `cartId` names. */
 export const existingCartMutationKind: OptionsSharedByMutationKind<CartCommandContext, "cartId"> = {
   ...cartMutationKind,
-  opening: openCartOfMutation,
+  opening: createCartRowLockFinder(false),
   target: { cartId: "The id of the cart, `cart_…`." },
   failures: [
     "cart_not_found",
@@ -157,7 +156,7 @@ const toSessionContext = (
 /** Options of the mutations that create a checkout session. */
 export const sessionMutationKind: OptionsSharedByMutationKind<CheckoutSessionCommandContext> = {
   context: createMerchantContext(toSessionContext),
-  opening: openCartOfMutation,
+  opening: createCartRowLockFinder(true),
   idempotency: "optional",
   failures: [],
 };

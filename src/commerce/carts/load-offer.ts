@@ -200,7 +200,8 @@ function offerQuery(
   const write = (): RawBuilder<CartPricingDataRow> => sql`
     select ${cartPricingDataColumnsSql({
       taxCountry: createNamedSqlTemplateParameter("taxCountry"),
-      hasAddress: sql.lit(hasAddress),
+      hasAddress,
+      hasCategories: true,
       buyerReference: createNamedSqlTemplateParameter("buyerReference"),
       heldBySessionId: createNamedSqlTemplateParameter("heldBySessionId"),
       variants: sql`(select v.* from variant v where v.id ${list.write()})`,
@@ -234,7 +235,10 @@ const codeConditions = {
 /** The SQL expressions that select the offer for a cart, for example the buyer and the country. */
 interface OfferSqlInput {
   readonly taxCountry: RawBuilder<string | null>;
-  readonly hasAddress: RawBuilder<boolean>;
+  /** True to read tax rates and delivery methods. */
+  readonly hasAddress: boolean;
+  /** True to read the categories of the products, if a promotion that can apply depends on categories. */
+  readonly hasCategories: boolean;
   readonly buyerReference: RawBuilder<string | null>;
   readonly heldBySessionId: RawBuilder<string | null>;
   /** A subselect with the rows of the table `variant` to load. */
@@ -265,23 +269,33 @@ const marketJson = ({
   mk.tax_included, 'taxRounding', mk.tax_rounding, 'defaultLocale', mk.default_locale,
   'countries', (select json_agg(mc.country order by mc.position) from market_country mc
   where mc.market_id = mk.id),
-  'taxes', coalesce((select json_agg(json_build_object('country', t.country, 'regionCode', t.region_code,
+  'taxes', ${hasAddress ? taxRatesJson(taxCountry) : emptyJson},
+  'deliveries', ${hasAddress ? deliveryMethodsJson : emptyJson})`;
+
+const emptyJson = sql<never[]>`'[]'::json`;
+
+const taxRatesJson = (
+  taxCountry: OfferSqlInput["taxCountry"],
+): RawBuilder<readonly MarketTaxRate[]> => sql`coalesce((
+  select json_agg(json_build_object('country', t.country, 'regionCode', t.region_code,
   'taxClass', t.tax_class, 'name', t.name, 'basisPoints', t.basis_points,
       'appliesToShipping', t.applies_to_shipping)) from tax_rate t where t.market_id = mk.id
       and t.country = coalesce(${taxCountry}::text, t.country)
-      and ${taxRateValidSql(createNamedSqlTemplateParameter("now"))}
-      and ${hasAddress}), '[]'::json),
-  'deliveries', coalesce((select json_agg(json_build_object('id', d.id, 'names', d.names, 'carrier',
+      and ${taxRateValidSql(createNamedSqlTemplateParameter("now"))}), '[]'::json)`;
+
+const deliveryMethodsJson = sql<readonly CartPricingDeliveryMethod[]>`coalesce((
+  select json_agg(json_build_object('id', d.id, 'names', d.names, 'carrier',
   d.carrier, 'pickup', d.pickup, 'priceMinor', d.price_minor,
       'freeFromMinor', d.free_from_minor, 'minDays', d.min_days, 'maxDays', d.max_days, 'taxRule', d.tax_rule,
       'taxClass', d.tax_class)
       order by d.position, d.id)
-    from delivery_method d where d.market_id = mk.id and d.active and ${hasAddress}), '[]'::json))`;
+    from delivery_method d where d.market_id = mk.id and d.active), '[]'::json)`;
 
 const variantsJson = ({
   variants,
   heldBySessionId,
   code,
+  hasCategories,
 }: OfferSqlInput): RawBuilder<readonly CartPricingVariant[]> => sql`coalesce((
   select json_agg(json_build_object('id', v.id, 'productId', v.product_id, 'isPublished', p.status =
   'published', 'sku', v.sku,
@@ -306,22 +320,35 @@ const variantsJson = ({
     from media md
       where md.product_id = v.product_id and md.type = 'image' order by md.id is distinct
       from v.media_id, md.position, md.id limit 1),
-    'categoryIds', case when ${isCategoryNeededSql(code)} then coalesce((
-      with recursive above as (
-        select c.id, c.parent_id from product_category pc join category c on c.id = pc.category_id
-        where pc.product_id = v.product_id
-        union select c.id, c.parent_id from above a join category c on c.id = a.parent_id)
-      select json_agg(a.id) from above a), '[]'::json) else '[]'::json end))
+    'categoryIds', ${hasCategories ? categoryIdsJson(code) : emptyJson}))
   from ${variants} v join product p on p.id = v.product_id
     left join price pr on pr.variant_id = v.id and pr.market_id = mk.id and pr.valid_until is null
     left join stock_level sl on sl.variant_id = v.id
   where v.merchant_id = m.id), '[]'::json)`;
+
+const categoryIdsJson = (
+  code: OfferSqlInput["code"],
+): RawBuilder<readonly string[]> => sql`case when ${isCategoryNeededSql(code)} then coalesce((
+      with recursive above as (
+        select c.id, c.parent_id from product_category pc join category c on c.id = pc.category_id
+        where pc.product_id = v.product_id
+        union select c.id, c.parent_id from above a join category c on c.id = a.parent_id)
+      select json_agg(a.id) from above a), '[]'::json) else '[]'::json end`;
 
 const hasCategoriesSql = sql<boolean>`(cardinality(p.entitled_category_ids) > 0
   or cardinality(p.buy_category_ids) > 0)`;
 
 /** SQL condition that is true if the promotion `p` applies in the market `mk`. */
 const isPromotionOfMarketSql = sql<boolean>`(p.market_ids = '{}' or mk.id = any(p.market_ids))`;
+
+/**
+ * Returns whether a read promotion depends on categories, so that the offer is complete only with the
+ * categories of its products.
+ */
+export const isCategoryNeeded = ({ automatic, code }: CartPricingDataRow): boolean =>
+  [...automatic, ...(code === null ? [] : [code])].some(
+    ({ rule }) => rule.entitledCategoryIds.length > 0 || rule.buyCategoryIds.length > 0,
+  );
 
 /**
  * SQL condition that is true if a promotion that can apply to the cart depends on categories. Most carts have

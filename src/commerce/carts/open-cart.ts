@@ -3,16 +3,19 @@
  * for the cart. The command that changes the cart then needs no further statement before it saves the cart.
  */
 import { type RawBuilder, sql } from "kysely";
+import { LRUCache } from "lru-cache";
 import { normalizePromotionCode } from "#commerce/promotions/choose-promotions.ts";
 import { createNamedSqlTemplateParameter, prepareStatementTemplate } from "#database/prepared-template.ts";
 import { toCartLineStock } from "./to-saved-cart.ts";
 import type { DatabaseOrTransaction, RowLockWithReadQuery, Transaction } from "#database/transaction.ts";
+import { limitGrowingCache } from "#foundation/growing-cache.ts";
 import { blankIdWithForbiddenCharacters } from "#foundation/ids.ts";
 import { type CartAggregate, findPromotionAddedByCode, type StoredCartLine } from "./cart-aggregate.ts";
 import { cartWithoutStockSql, type CartWithLinesOfType } from "./find-carts.ts";
 import {
   cartPricingDataColumnsSql,
   type CurrentCartPricingData,
+  isCategoryNeeded,
   type LoadCurrentCartPricingDataOptions,
   type CartPricingDataRow,
   toCurrentCartPricingData,
@@ -31,10 +34,10 @@ interface CartToOpen {
   /** The variants that the change adds to the cart. */
   readonly addedVariantIds?: readonly string[];
   /**
-   * True if the change sets an address. Tax rates and delivery methods are then read even if the stored cart
-   * has no address.
+   * True if the cart will have or is likely to have an address. Tax rates and delivery methods are then read
+   * even if this process has not seen an address of the cart.
    */
-  readonly isAddressSet?: boolean;
+  readonly isAddressExpected?: boolean;
 }
 
 interface OpenedCartRow extends CartPricingDataRow {
@@ -50,7 +53,10 @@ interface OpenedCart {
   readonly offer: CurrentCartPricingData;
   isTaken: boolean;
   readonly codeNormalized: string | undefined;
-  readonly isAddressSet: boolean;
+  /** True if the offer has tax rates and delivery methods. */
+  readonly hasAddress: boolean;
+  /** True if the offer lacks the categories of the products, although a promotion depends on them. */
+  readonly lacksCategories: boolean;
 }
 
 /**
@@ -61,21 +67,39 @@ const addedVariantsMax = 200;
 
 const openedCarts = new WeakMap<Transaction, OpenedCart>();
 
+/**
+ * The carts with an address, and the merchants with a promotion that depends on categories, which this
+ * process has opened last. Only for them, the statement contains tax rates and delivery methods, or the
+ * categories: these parts take a fifth of the statement's time, also if they find nothing. The first change
+ * of such a cart in a process reads the offer with a second statement.
+ */
+const seen = {
+  address: new LRUCache<string, true>(limitGrowingCache(10_000)),
+  categories: new LRUCache<string, true>(limitGrowingCache(1_000)),
+};
+
+function keepSeen(cache: LRUCache<string, true>, id: string, isSeen: boolean): void {
+  if (isSeen) cache.set(id, true);
+  else cache.delete(id);
+}
+
 export function createCartLockAndPreloadQuery(
   db: DatabaseOrTransaction,
   cart: CartToOpen,
 ): RowLockWithReadQuery {
-  const { merchantId, now, addedVariantIds = [], isAddressSet = false } = cart;
+  const { merchantId, now, addedVariantIds = [], isAddressExpected = false } = cart;
   const id = blankIdWithForbiddenCharacters(cart.cartId);
   const codeNormalized = cart.code === undefined ? undefined : normalizePromotionCode(cart.code);
   const added = addedVariantIds.slice(0, addedVariantsMax).map(blankIdWithForbiddenCharacters);
   const forms = {
     variants: added.length === 0 ? "stored" : "stored and added",
     code: codeNormalized === undefined ? "stored" : "entered",
-    address: isAddressSet ? "entered" : "stored",
+    hasAddress: isAddressExpected || seen.address.has(id),
+    hasCategories: seen.categories.has(merchantId),
   } as const;
+  const { hasAddress, hasCategories } = forms;
   const read = prepareStatementTemplate(db, {
-    form: `open cart: ${forms.variants} variants, ${forms.code} code, ${forms.address} address`,
+    form: `open cart: ${forms.variants} variants, ${forms.code} code, ${hasAddress} ${hasCategories}`,
     write: () => openStatement(forms),
     values: { id, now, added, code: codeNormalized },
   });
@@ -83,9 +107,13 @@ export function createCartLockAndPreloadQuery(
     row: { table: "cart", id, merchantId },
     reads: [read],
     receive: (transaction, [rows]) => {
-      const row = rows?.[0];
-      if (row !== undefined)
-        openedCarts.set(transaction, { ...toOpenedCart(row as OpenedCartRow), codeNormalized, isAddressSet });
+      const row = rows?.[0] as OpenedCartRow | undefined;
+      if (row === undefined) return;
+      const needsCategories = isCategoryNeeded(row);
+      keepSeen(seen.address, id, isAddressExpected || row.cart.address !== null);
+      keepSeen(seen.categories, merchantId, needsCategories);
+      const lacksCategories = needsCategories && !hasCategories;
+      openedCarts.set(transaction, { ...toOpenedCart(row), codeNormalized, hasAddress, lacksCategories });
     },
   };
 }
@@ -116,18 +144,16 @@ const codeOf = {
 interface OpenForms {
   readonly variants: keyof typeof variantsOf;
   readonly code: keyof typeof codeOf;
-  readonly address: keyof typeof hasAddressOf;
+  readonly hasAddress: boolean;
+  readonly hasCategories: boolean;
 }
 
-const hasAddressOf = {
-  stored: sql<boolean>`q.address_id is not null`,
-  entered: sql<boolean>`true`,
-};
-
-function openStatement({ variants, code, address }: OpenForms): RawBuilder<OpenedCartRow> {
+function openStatement({ variants, code, hasAddress, hasCategories }: OpenForms): RawBuilder<OpenedCartRow> {
   const offer = cartPricingDataColumnsSql({
-    taxCountry: sql`q.tax_country`,
-    hasAddress: hasAddressOf[address],
+    taxCountry: sql`coalesce((select a.masked->>'countryCode' from personal_data a where a.id = q.address_id),
+      q.country)`,
+    hasAddress,
+    hasCategories,
     buyerReference: sql`q.buyer_reference`,
     heldBySessionId: sql`null`,
     variants: variantsOf[variants],
@@ -135,9 +161,7 @@ function openStatement({ variants, code, address }: OpenForms): RawBuilder<Opene
   });
   return sql`select ${cartWithoutStockSql} as cart, ${offer}
     from cart c join merchant m on m.id = c.merchant_id join market mk on mk.id = c.market_id
-      left join personal_data a on a.id = c.address_id
-      cross join lateral (select c.id as cart_id, c.buyer_reference, c.address_id,
-        coalesce(a.masked->>'countryCode', c.country) as tax_country) q
+      cross join lateral (select c.id as cart_id, c.buyer_reference, c.address_id, c.country) q
     where c.id = ${createNamedSqlTemplateParameter("id")}`;
 }
 
@@ -180,7 +204,7 @@ function isOpenedCode(
 }
 
 function isRequestedOffer(
-  { codeNormalized, cart, offer, isAddressSet }: OpenedCart,
+  { codeNormalized, cart, offer, lacksCategories, ...opened }: OpenedCart,
   {
     marketId,
     taxCountry,
@@ -196,7 +220,8 @@ function isRequestedOffer(
     heldBySessionId === null &&
     marketId === cart.marketId &&
     taxCountry === (cart.address?.masked.countryCode ?? cart.country) &&
-    (!hasAddress || isAddressSet || cart.address !== null) &&
+    (!hasAddress || opened.hasAddress) &&
+    !lacksCategories &&
     buyerReference === cart.buyerReference &&
     isOpenedCode({ codeNormalized, cart }, code) &&
     variantIds.every((id) => known.has(id))
