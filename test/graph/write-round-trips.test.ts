@@ -3,6 +3,8 @@
  * decide how much a change costs, so this test fails if one of them changes. The event of a change, which is
  * rendered before the change is sent to the database, must contain the cart as it is read afterwards.
  */
+import type { Updateable } from "kysely";
+import type { CartTable } from "#database/tables.ts";
 import { beforeAll, describe, expect, it } from "vitest";
 import { countTransaction, useWorld } from "#test/support/use-world.ts";
 import {
@@ -212,5 +214,66 @@ describe("the SQL statements and round trips of a write", () => {
     expect(JSON.stringify(event?.snapshot.data.object)).toBe(JSON.stringify(after));
     if (before["version"] !== after["version"])
       expect(event?.snapshot.data.previous).toEqual(previousOf(before, after));
+  });
+
+  const textsOf = (): string =>
+    world()
+      .executions.map(({ text }) => text)
+      .join("\n");
+  const apply200 = async (made: Prepared): Promise<CartFields> => {
+    world().executions.length = 0;
+    expect(await apply(made)).toBe(200);
+    const after = await readCart(made.cartId);
+    return { discount: after["totals"], promotion: after["promotion"] };
+  };
+
+  it("reads no tax rates, delivery methods and categories for a cart that needs none", async () => {
+    const made = await cart();
+    world().executions.length = 0;
+    expect(await apply(made)).toBe(200);
+    expect(textsOf()).toContain("from cart_promotion");
+    expect(textsOf()).not.toMatch(/from (?:tax_rate|delivery_method|product_category)\b/);
+  });
+
+  it("reads them with one more statement if the cart got its address from another process", async () => {
+    const { db } = world().database;
+    const [expected, from, to] = [await withAddress(), await withAddress(), await cart()];
+    const moved = await db
+      .selectFrom("cart")
+      .where("id", "=", from.cartId)
+      .select([
+        "addressId",
+        "addressTokenDigest",
+        "addressExpiresAt",
+        "addressExpiresAtMax",
+        "taxMinor",
+        "totalMinor",
+      ])
+      .select((eb) => eb.cast<string>("deliveryOptions", "text").as("deliveryOptions"))
+      .executeTakeFirstOrThrow();
+    const nothing = {
+      addressId: null,
+      addressTokenDigest: null,
+      addressExpiresAt: null,
+      addressExpiresAtMax: null,
+    };
+    const write = (cartId: string, version: number, values: Updateable<CartTable>) =>
+      db
+        .updateTable("cart")
+        .set({ ...values, version })
+        .where("id", "=", cartId)
+        .execute();
+    await write(from.cartId, 3, { ...nothing, deliveryOptions: null });
+    await write(to.cartId, 2, moved);
+    const first = await apply200(to);
+    expect(countTransaction(world().executions)).toEqual({ statements: 6, roundTrips: 3 });
+    expect(first["discount"]).toEqual((await apply200(expected))["discount"]);
+    expect((await readCart(to.cartId))["deliveryOptions"]).toEqual(
+      (await readCart(expected.cartId))["deliveryOptions"],
+    );
+    world().executions.length = 0;
+    const remove = { cartId: to.cartId, body: { expectedVersion: 3 } };
+    expect((await callCart(world(), "removePublicCartPromotion", remove)).status).toBe(200);
+    expect(countTransaction(world().executions)).toEqual({ statements: 5, roundTrips: 2 });
   });
 });
