@@ -276,4 +276,26 @@ describe("the SQL statements and round trips of a write", () => {
     expect((await callCart(world(), "removePublicCartPromotion", remove)).status).toBe(200);
     expect(countTransaction(world().executions)).toEqual({ statements: 5, roundTrips: 2 });
   });
+
+  it("reads categories with one more statement for the first code of a merchant that depends on them", async () => {
+    const { categoryId } = await world()
+      .database.db.selectFrom("productCategory as c")
+      .innerJoin("variant as v", "v.productId", "c.productId")
+      .where("v.sku", "=", "KIT-KVERN")
+      .select("c.categoryId")
+      .executeTakeFirstOrThrow();
+    await makeCode(world(), "KITCHEN", { entitledCategoryIds: [categoryId] });
+    const applyKitchen = async (): Promise<unknown> => {
+      const { cartId } = await cart();
+      world().executions.length = 0;
+      await callCart(world(), "applyPublicCartPromotion", { cartId, body: { code: "kitchen" } });
+      return { ...countTransaction(world().executions), totals: (await readCart(cartId))["totals"] };
+    };
+    // Ten percent of the only line whose product is in the category.
+    const totals = expect.objectContaining({
+      discount: { amountMinor: 849, currency: "EUR", exponent: 2 },
+    });
+    expect(await applyKitchen()).toEqual({ statements: 6, roundTrips: 3, totals });
+    expect(await applyKitchen()).toEqual({ statements: 5, roundTrips: 2, totals });
+  });
 });
