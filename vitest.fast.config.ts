@@ -1,5 +1,5 @@
 /**
- * The configuration of `npm run test:fast`: about two minutes of tests for the work between two commits.
+ * The configuration of `npm run test:fast`: about a minute of tests for the work between two commits.
  * `test/support/fast.ts` selects the tests.
  */
 import { defineConfig } from "vitest/config";

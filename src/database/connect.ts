@@ -20,6 +20,7 @@ import {
   createPreparedStatementConnectionPool,
   getPostgresTimeoutOptions,
 } from "./statement-pool.ts";
+import type { PGliteFilesystem } from "./pglite.ts";
 import type { TransactionPoolerLimitation } from "./statement-sender.ts";
 import type { Tables } from "./tables.ts";
 import { createTracedKyselyDialect } from "./traced-dialect.ts";
@@ -57,8 +58,8 @@ export interface DatabaseOptions {
   readonly onPoolerLimitation?: ((limitation: TransactionPoolerLimitation) => void) | undefined;
   /** The folder in which the embedded database stores its data; undefined to keep the data in memory. */
   readonly folder?: string | undefined;
-  /** The content of a database dump. If given, a new embedded database starts with this content. */
-  readonly image?: Blob | undefined;
+  /** The file system in which the embedded database stores its data, instead of a folder. For tests. */
+  readonly filesystem?: PGliteFilesystem | undefined;
   /** Called for every SQL statement. Tests use this function to count statements. */
   readonly onStatement?: ((event: LogEvent) => void) | undefined;
 }
@@ -115,14 +116,14 @@ export async function openDatabase(options: DatabaseOptions): Promise<OpenedData
   return options.url === undefined ? openEmbedded(options) : openPostgres(options, options.url);
 }
 
-async function openEmbedded({ folder, image, onStatement }: DatabaseOptions): Promise<OpenedDatabase> {
+async function openEmbedded({ folder, filesystem, onStatement }: DatabaseOptions): Promise<OpenedDatabase> {
   const release = folder === undefined ? (): void => undefined : await createAndLockFolder(folder);
   try {
     // The module `pglite.ts` is imported only here and only when needed, so that processes that use
     // PostgreSQL do not load PGlite.
     const { listenForPGliteNotices, openPGlite, SingleConnectionPGliteDialect } = await import("./pglite.ts");
     const pglite = await openPGlite({
-      image,
+      filesystem,
       dataDir: folder === undefined ? undefined : join(folder, embeddedDatabaseFolder),
     });
     const db = new Kysely<Tables>({

@@ -5,7 +5,7 @@
  * time.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { PGlite, types } from "@electric-sql/pglite";
+import { PGlite, type PGliteOptions as StartOptions, types } from "@electric-sql/pglite";
 import { pg_trgm } from "@electric-sql/pglite/contrib/pg_trgm";
 import {
   type DatabaseConnection,
@@ -18,11 +18,15 @@ import {
 import type { InterProcessNoticeListener } from "./notices.ts";
 import type { Tables } from "./tables.ts";
 
+export type PGliteFilesystem = NonNullable<StartOptions["fs"]>;
+
 export interface PGliteOptions {
   /** The folder in which the embedded database stores its data; undefined to keep the data in memory. */
   readonly dataDir?: string | undefined;
   /** The content of a database dump. If given, a new database starts with this content. */
   readonly image?: Blob | undefined;
+  /** The file system in which the database stores its data, instead of a folder. */
+  readonly filesystem?: PGliteFilesystem | undefined;
 }
 
 /**
@@ -32,10 +36,11 @@ export interface PGliteOptions {
  */
 const sharedBuffers = "32MB";
 
-export function openPGlite({ dataDir, image }: PGliteOptions = {}): Promise<PGlite> {
+export function openPGlite({ dataDir, image, filesystem }: PGliteOptions = {}): Promise<PGlite> {
   return PGlite.create({
     ...(dataDir === undefined ? {} : { dataDir }),
     ...(image === undefined ? {} : { loadDataDir: image }),
+    ...(filesystem === undefined ? {} : { fs: filesystem }),
     startParams: [...PGlite.defaultStartParams, "-c", `shared_buffers=${sharedBuffers}`],
     extensions: { pg_trgm },
     parsers: { [types.INT8]: Number },

@@ -1,7 +1,7 @@
 /** Packs and installs the command line for integrators, and runs its commands. */
 import { type ChildProcessByStdio, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from "node:net";
 import { join } from "node:path";
@@ -19,15 +19,10 @@ const run = promisify(execFile);
  * packages, so that the test needs no registry.
  */
 export async function installCommandLine(folder: string): Promise<string> {
-  const pack = async (source: string): Promise<string> => {
-    const { stdout } = await run("npm", ["pack", "--silent", "--pack-destination", folder, source], {
-      cwd: root,
-    });
-    return join(folder, stdout.trim().split("\n").at(-1) ?? "");
-  };
-  const packages: string[] = [];
-  for (const source of ["./clients/cli", "./node_modules/commander", "./node_modules/leven"])
-    packages.push(await pack(source));
+  const sources = ["./clients/cli", "./node_modules/commander", "./node_modules/leven"];
+  await run("npm", ["pack", "--silent", "--pack-destination", folder, ...sources], { cwd: root });
+  const packages = globSync(join(folder, "*.tgz"));
+  if (packages.length !== sources.length) throw new Error("npm has not packed every package.");
   await run("npm", ["install", "--offline", "--no-audit", "--no-fund", ...packages], { cwd: folder });
   return join(folder, "node_modules/.bin/commerce");
 }

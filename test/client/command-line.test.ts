@@ -324,7 +324,7 @@ describe("the other commands", () => {
     },
   );
 
-  it.each([
+  it.concurrent.each([
     ["no command", [], "Usage: commerce"],
     ["an unknown command", ["nonsense"], "error: unknown command 'nonsense'"],
     [

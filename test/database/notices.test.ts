@@ -1,25 +1,13 @@
 /** Notices between processes: a missed notice is always reported, whatever happens to the connection. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
-import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import { test, vi } from "vitest";
 import { type OpenedDatabase, openDatabase } from "#database/connect.ts";
 import { type InterProcessNoticeListener, listenForInterProcessNotices } from "#database/notices.ts";
-import { createDatabase } from "#test/support/create-database.ts";
-import { startCuttingProxy } from "./cutting-proxy.ts";
+import { createDatabase, dropDatabase } from "#test/support/create-database.ts";
+import { type CuttingProxy, startCuttingProxy } from "./cutting-proxy.ts";
 
 const channel = "tried";
-let url: string;
-let database: OpenedDatabase;
-beforeAll(async () => {
-  url = await createDatabase();
-  database = await openDatabase({ url });
-});
-afterAll(() => database.close());
-
-const ends: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const end of ends.splice(0)) await end();
-});
 
 interface Recorder {
   readonly listening: InterProcessNoticeListener;
@@ -30,38 +18,86 @@ interface Recorder {
   readonly deaf: () => number;
 }
 
-async function startRecorder(from = url): Promise<Recorder> {
-  const other = await openDatabase({ url, directUrl: from });
-  const notices: Recorder["notices"] = [];
-  let deaf = 0;
-  const listening: InterProcessNoticeListener = other.listen(channel, {
-    onNotice: (payload) => notices.push({ payload, isCurrent: listening.isCurrent() }),
-    onNoticesLost: () => (deaf += 1),
-  });
-  ends.push(async () => {
-    await listening.stop();
-    await other.close();
-  });
-  return { listening, notices, deaf: () => deaf, payloads: () => notices.map(({ payload }) => payload) };
+/** The database of one test, on which the test's processes listen and send. */
+interface NoticeSetup {
+  readonly url: string;
+  readonly database: OpenedDatabase;
+  /** Listens on a connection of its own, through the proxy if one is given. */
+  readonly startRecorder: (proxy?: CuttingProxy) => Promise<Recorder>;
+  readonly startProxy: () => Promise<CuttingProxy>;
+  readonly sendNotice: (payload: string) => Promise<unknown>;
+  /** Closes all listening connections of this database. */
+  readonly cut: () => Promise<unknown>;
+  /** Registers work for the end of the test. */
+  readonly end: (work: () => Promise<void>) => void;
 }
 
-const sendNotice = (payload: string): Promise<unknown> =>
-  sql`select pg_notify(${channel}, ${payload})`.execute(database.db);
-async function becomes(isCurrent: boolean, { listening }: Recorder): Promise<void> {
-  await expect.poll(() => listening.isCurrent()).toBe(isCurrent);
+function createNoticeSetup(url: string, database: OpenedDatabase, end: NoticeSetup["end"]): NoticeSetup {
+  return {
+    url,
+    database,
+    startRecorder: async (proxy) => {
+      const directUrl = new URL(url);
+      if (proxy !== undefined) directUrl.port = String(proxy.port);
+      const other = await openDatabase({ url, directUrl: directUrl.href });
+      const notices: Recorder["notices"] = [];
+      let deaf = 0;
+      const listening: InterProcessNoticeListener = other.listen(channel, {
+        onNotice: (payload) => notices.push({ payload, isCurrent: listening.isCurrent() }),
+        onNoticesLost: () => (deaf += 1),
+      });
+      end(async () => {
+        await listening.stop();
+        await other.close();
+      });
+      return { listening, notices, deaf: () => deaf, payloads: () => notices.map(({ payload }) => payload) };
+    },
+    startProxy: async () => {
+      const proxy = await startCuttingProxy(Number(new URL(url).port));
+      end(() => proxy.stop());
+      return proxy;
+    },
+    sendNotice: (payload) => sql`select pg_notify(${channel}, ${payload})`.execute(database.db),
+    cut: () =>
+      sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database()
+        and query like 'listen %'`.execute(database.db),
+    end,
+  };
 }
-const cut = (): Promise<unknown> =>
-  sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database()
-    and query like 'listen %'`.execute(database.db);
 
-it("the channel of notices is current only after it reported that notices may have been missed", async () => {
+/** The tests run at the same time, because they mostly wait. */
+const it = test.extend<{ setup: NoticeSetup }>({
+  // eslint-disable-next-line no-empty-pattern -- vitest reads the fixture's dependencies from the pattern.
+  setup: async ({}, use) => {
+    const url = await createDatabase();
+    const database = await openDatabase({ url });
+    const ends: (() => Promise<void>)[] = [];
+    await use(createNoticeSetup(url, database, (work) => void ends.push(work)));
+    for (const end of ends) await end();
+    await database.close();
+    await dropDatabase(url);
+  },
+}).concurrent;
+
+const becomes = (isCurrent: boolean, { listening }: Recorder): Promise<unknown> =>
+  vi.waitUntil(() => listening.isCurrent() === isCurrent, { timeout: 45_000 });
+
+it("the channel of notices is current only after it reported that notices may have been missed", async ({
+  expect,
+  setup,
+}) => {
+  const { startRecorder } = setup;
   const recorder = await startRecorder();
   expect(recorder.listening.isCurrent()).toBe(false);
   await becomes(true, recorder);
   expect(recorder.notices).toEqual([{ payload: "", isCurrent: false }]);
 });
 
-it("the channel of notices receives a transaction's notices after its commit only", async () => {
+it("the channel of notices receives a transaction's notices after its commit only", async ({
+  expect,
+  setup,
+}) => {
+  const { database, startRecorder, sendNotice } = setup;
   const recorder = await startRecorder();
   await becomes(true, recorder);
   await database.script(async (run) => {
@@ -75,7 +111,11 @@ it("the channel of notices receives a transaction's notices after its commit onl
   await expect.poll(recorder.payloads).toEqual(["", "at once", "kept", "last"]);
 });
 
-it("the channel of notices is not current while disconnected, and first reports a possible gap", async () => {
+it("the channel of notices is not current while disconnected, and first reports a possible gap", async ({
+  expect,
+  setup,
+}) => {
+  const { startRecorder, sendNotice, cut } = setup;
   const recorder = await startRecorder();
   await becomes(true, recorder);
   await cut();
@@ -90,12 +130,13 @@ it("the channel of notices is not current while disconnected, and first reports 
   await expect.poll(recorder.payloads).toEqual(["", "", "heard"]);
 });
 
-it("the channel of notices is not current while silent, and then receives all delayed notices", async () => {
-  const proxy = await startCuttingProxy(Number(new URL(url).port));
-  ends.push(() => proxy.stop());
-  const through = new URL(url);
-  through.port = String(proxy.port);
-  const recorder = await startRecorder(String(through));
+it("the channel of notices is not current while silent, and then receives all delayed notices", async ({
+  expect,
+  setup,
+}) => {
+  const { startRecorder, startProxy, sendNotice } = setup;
+  const proxy = await startProxy();
+  const recorder = await startRecorder(proxy);
   await becomes(true, recorder);
   proxy.hold();
   await sendNotice("in silence");
@@ -106,7 +147,8 @@ it("the channel of notices is not current while silent, and then receives all de
   expect(recorder.payloads()).toEqual(["", "in silence"]);
 });
 
-it("the channel of notices confirms that every earlier notice has arrived", async () => {
+it("the channel of notices confirms that every earlier notice has arrived", async ({ expect, setup }) => {
+  const { startRecorder, sendNotice } = setup;
   const recorder = await startRecorder();
   await becomes(true, recorder);
   let confirmed = 0;
@@ -122,12 +164,10 @@ it("the channel of notices confirms that every earlier notice has arrived", asyn
   expect(confirmed).toBeGreaterThan(0);
 });
 
-it("the channel of notices confirms nothing while silent or disconnected", async () => {
-  const proxy = await startCuttingProxy(Number(new URL(url).port));
-  ends.push(() => proxy.stop());
-  const through = new URL(url);
-  through.port = String(proxy.port);
-  const recorder = await startRecorder(String(through));
+it("the channel of notices confirms nothing while silent or disconnected", async ({ expect, setup }) => {
+  const { startRecorder, startProxy, sendNotice, cut } = setup;
+  const proxy = await startProxy();
+  const recorder = await startRecorder(proxy);
   expect(await recorder.listening.confirm()).toBe(false);
   await becomes(true, recorder);
   await expect.poll(() => recorder.listening.confirm()).toBe(true);
@@ -142,12 +182,13 @@ it("the channel of notices confirms nothing while silent or disconnected", async
   expect(await recorder.listening.confirm()).toBe(false);
 });
 
-it("the channel of notices closes a connection that stays silent, and opens another", async () => {
-  const proxy = await startCuttingProxy(Number(new URL(url).port));
-  ends.push(() => proxy.stop());
-  const through = new URL(url);
-  through.port = String(proxy.port);
-  const recorder = await startRecorder(String(through));
+it("the channel of notices closes a connection that stays silent, and opens another", async ({
+  expect,
+  setup,
+}) => {
+  const { startRecorder, startProxy } = setup;
+  const proxy = await startProxy();
+  const recorder = await startRecorder(proxy);
   await becomes(true, recorder);
   proxy.hold();
   await becomes(false, recorder);
@@ -157,13 +198,14 @@ it("the channel of notices closes a connection that stays silent, and opens anot
   expect(recorder.payloads()).toEqual(["", ""]);
 });
 
-it("the channel of notices is not current if notices get lost, reports it, and recovers", async () => {
-  const proxy = await startCuttingProxy(Number(new URL(url).port));
-  ends.push(() => proxy.stop());
-  const through = new URL(url);
-  through.port = String(proxy.port);
+it("the channel of notices is not current if notices get lost, reports it, and recovers", async ({
+  expect,
+  setup,
+}) => {
+  const { startRecorder, startProxy, sendNotice } = setup;
+  const proxy = await startProxy();
   proxy.mute();
-  const recorder = await startRecorder(String(through));
+  const recorder = await startRecorder(proxy);
   await expect.poll(recorder.deaf).toBe(1);
   expect(recorder.notices).toEqual([{ payload: "", isCurrent: false }]);
   await sendNotice("lost");
@@ -181,27 +223,33 @@ it("the channel of notices is not current if notices get lost, reports it, and r
   expect(proxy.opened()).toBe(1);
 }, 90_000);
 
-it("the channel of notices hides the monitoring notices of processes", async () => {
+it("the channel of notices hides the monitoring notices of processes", async ({ expect, setup }) => {
+  const { startRecorder } = setup;
   const [one, other] = [await startRecorder(), await startRecorder()];
   await becomes(true, one);
   await becomes(true, other);
   expect([one.payloads(), other.payloads()]).toEqual([[""], [""]]);
 });
 
-it("the channel of notices is not current after it is closed", async () => {
+it("the channel of notices is not current after it is closed", async ({ expect, setup }) => {
+  const { startRecorder } = setup;
   const recorder = await startRecorder();
   await becomes(true, recorder);
   await recorder.listening.stop();
   expect(recorder.listening.isCurrent()).toBe(false);
 });
 
-it("the connection is checked rarely while nobody asks, and at once when somebody asks again", async () => {
+it("the connection is checked rarely while nobody asks, and at once when somebody asks again", async ({
+  expect,
+  setup,
+}) => {
+  const { url, database, sendNotice, end } = setup;
   const notices: string[] = [];
   const listening = listenForInterProcessNotices(
     { connection: { connectionString: url }, channel, db: database.db, idleAfterMs: 300 },
     { onNotice: (payload) => notices.push(payload) },
   );
-  ends.push(() => listening.stop());
+  end(() => listening.stop());
   await expect.poll(() => listening.isCurrent()).toBe(true);
   // Without a question, the checks become rare, and the last one becomes older than 700 ms.
   await sleep(2_000);

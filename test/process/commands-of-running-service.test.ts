@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
 import { demoPlace } from "#test/support/copies.ts";
-import { runCommand, useService } from "#test/support/process.ts";
+import { runCommand, runHere, useService } from "#test/support/process.ts";
 
 const { folder } = await demoPlace("pglite");
 const environment = { DATA_DIR: folder, LOG_LEVEL: "info" };
@@ -17,8 +17,8 @@ const filePath = join(environment.DATA_DIR, "commands.json");
 const read = (path: string): Record<string, unknown> =>
   JSON.parse(readFileSync(path, "utf8")) as Record<string, unknown>;
 
-async function json(...args: string[]): Promise<Record<string, string>> {
-  const { code, stdout, stderr } = await runCommand([...args, "--json"], environment);
+async function readJson(start: typeof runCommand, ...args: string[]): Promise<Record<string, string>> {
+  const { code, stdout, stderr } = await start([...args, "--json"], environment);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   return JSON.parse(stdout) as Record<string, string>;
 }
@@ -34,8 +34,11 @@ describe("with a running service on the embedded database", () => {
     ).status;
 
   it("key create and key revoke take effect in the service at once, and are in the audit log", async () => {
-    const [{ installationId }] = (await json("key", "list")) as unknown as [{ installationId: string }];
-    const { id = "", key = "" } = await json(
+    const [{ installationId }] = (await readJson(runHere, "key", "list")) as unknown as [
+      { installationId: string },
+    ];
+    const { id = "", key = "" } = await readJson(
+      runCommand,
       "key",
       "create",
       "--installation",
@@ -44,15 +47,15 @@ describe("with a running service on the embedded database", () => {
       "x",
     );
     expect(await identityStatus(key)).toBe(200);
-    expect(await json("key", "revoke", id)).toEqual({ id, revoked: true });
+    expect(await readJson(runCommand, "key", "revoke", id)).toEqual({ id, revoked: true });
     expect(await identityStatus(key)).toBe(401);
-    const { stdout } = await runCommand(["audit", "export"], environment);
+    const { stdout } = await runHere(["audit", "export"], environment);
     const actions = stdout.split("\r\n").filter((line) => line.includes(id));
     expect(actions.map((line) => line.split(",")[5])).toEqual(["apiKeyCreate", "apiKeyRevoke"]);
   });
 
   it("a failure has the same text and exit code as without the service", async () => {
-    expect(await runCommand(["key", "revoke", "key_none"], environment)).toEqual({
+    expect(await runHere(["key", "revoke", "key_none"], environment)).toEqual({
       code: 1,
       stdout: "",
       stderr: "There is no API key with this id.\n",
@@ -77,10 +80,11 @@ describe("with a running service on the embedded database", () => {
   });
 
   it("seed adds data through the service", async () => {
-    expect(await json("seed", "--products", "3")).toMatchObject({ products: 3 });
+    expect(await readJson(runHere, "seed", "--products", "3")).toMatchObject({ products: 3 });
   });
 
-  it("migrate says that it needs the database for itself", async () => {
+  // Both wait some seconds for the folder.
+  it.concurrent("migrate says that it needs the database for itself", async () => {
     const { code, stdout, stderr } = await runCommand(["migrate"], environment);
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr).toMatch(
@@ -88,7 +92,7 @@ describe("with a running service on the embedded database", () => {
     );
   });
 
-  it("a second service is refused", async () => {
+  it.concurrent("a second service is refused", async () => {
     const { code, stderr } = await runCommand(["serve"], environment);
     expect({ code, stderr }).toEqual({
       code: 1,
@@ -112,7 +116,7 @@ describe("with a running service on the embedded database", () => {
         body: "",
       });
     }
-    const { stdout } = await runCommand(["audit", "export"], environment);
+    const { stdout } = await runHere(["audit", "export"], environment);
     expect(stdout).not.toContain("appCreate");
     expect(service().output()).not.toContain(secret);
   });
@@ -121,6 +125,6 @@ describe("with a running service on the embedded database", () => {
     expect(statSync(filePath).isFile()).toBe(true);
     expect(await service().stop()).toEqual({ code: 0, signal: null });
     expect(() => statSync(filePath)).toThrow("ENOENT");
-    expect(Array.isArray(await json("token", "list"))).toBe(true);
+    expect(Array.isArray(await readJson(runHere, "token", "list"))).toBe(true);
   });
 });

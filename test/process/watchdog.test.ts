@@ -60,9 +60,9 @@ it("the watchdog ends a process in an endless loop, and logs where the process i
 });
 
 it.each([
-  ["waits", "await new Promise((go) => setTimeout(go, 3_000))", []],
-  ["has a debugger", "block(3_000)", ["--inspect=0"]],
-  ["has stopped its watchdog", "await stop(); block(3_000)", []],
+  ["waits", "await new Promise((go) => setTimeout(go, 2_000))", []],
+  ["has a debugger", "block(2_000)", ["--inspect=0"]],
+  ["has stopped its watchdog", "await stop(); block(2_000)", []],
 ])("the watchdog does not end a process that %s", async (_name, code, args) => {
   expect(await run(startWatched(code, args))).toEqual({ ended: 0, lines: [] });
 });
@@ -71,7 +71,7 @@ it("the watchdog does not count the time in which the whole process was paused",
   const child = startWatched("await new Promise((go) => setTimeout(go, 100))");
   if (child.stdout !== null) await once(child.stdout, "data");
   child.kill("SIGSTOP");
-  await sleep(3_000);
+  await sleep(2_000);
   child.kill("SIGCONT");
   expect(await run(child)).toEqual({ ended: 0, lines: [] });
 });

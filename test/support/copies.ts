@@ -11,11 +11,12 @@ import { loadOrCreateEncryptionKeys } from "#app/encryption-keys.ts";
 import { parseServiceSettings } from "#app/settings.ts";
 import { type DatabaseOptions, type OpenedDatabase, openDatabase } from "#database/connect.ts";
 import { migrate } from "#database/migrate.ts";
-import { openPGlite } from "#database/pglite.ts";
+import { openPGlite, type PGliteFilesystem } from "#database/pglite.ts";
 import { prepareDemoDataAndFile } from "#demo/prepare-demo.ts";
 import { createEncryptionKeyring } from "#foundation/encryption.ts";
 import type { EventSubjectRenderer } from "#webhooks/outbox.ts";
 import { connectionsOf, createDatabase } from "./create-database.ts";
+import { CopiedFilesystem, type EmbeddedFiles, readEmbeddedFiles } from "./embedded-files.ts";
 
 export const publicUrl = "https://api.test";
 /** The value of ENCRYPTION_KEYS for every copied database. */
@@ -31,7 +32,7 @@ export function demoRender({ db }: OpenedDatabase): EventSubjectRenderer {
 
 /** A copy of the demo database. All test files of a run start from the same copy. */
 export interface DemoCopy {
-  readonly database: Pick<DatabaseOptions, "url" | "ownerUrl" | "image">;
+  readonly database: Pick<DatabaseOptions, "url" | "ownerUrl" | "filesystem">;
   /** When the demo was seeded. A test clock that does not advance starts at this time. */
   readonly seededAt: Date;
   /** Writes the encryption keys and demo.json of this database into the folder. */
@@ -39,20 +40,20 @@ export interface DemoCopy {
 }
 
 interface Made {
-  /** The folder with the files `image` and `data`. */
+  /** The folder with `data`, and with the `embedded` database of PGlite. */
   readonly folder: string;
   /** The PostgreSQL database to copy. */
   readonly template: string | null;
   readonly seededAt: string;
 }
 
-export async function copyMigrated(): Promise<Blob> {
-  return readImage((await madeMigrated()).folder);
+export async function copyMigrated(): Promise<PGliteFilesystem> {
+  return copyEmbedded((await madeMigrated()).folder);
 }
 
 function madeMigrated(): Promise<Made> {
   return madeOnce("pglite-migrated", async (place) => {
-    await fillEmbedded({ folder: place }, migrate);
+    await fillEmbedded(place, migrate);
     return null;
   });
 }
@@ -65,24 +66,21 @@ export async function copyDemo(engine: OpenedDatabase["engine"]): Promise<DemoCo
   const { folder, template, seededAt } = await madeDemo(engine);
   return {
     database:
-      template === null ? { image: readImage(folder) } : connectionsOf(await createDatabase(template)),
+      template === null
+        ? { filesystem: copyEmbedded(folder) }
+        : connectionsOf(await createDatabase(template)),
     seededAt: new Date(seededAt),
     fill: (dataDir) => cpSync(join(folder, "data"), dataDir, { recursive: true }),
   };
 }
 
-const images = new Map<string, Blob>();
+const embedded = new Map<string, EmbeddedFiles>();
 
-/**
- * Reads the image of a PGlite database and caches it, because reading takes as long as starting from the
- * image.
- */
-function readImage(folder: string): Blob {
-  const known = images.get(folder);
-  if (known !== undefined) return known;
-  const image = new Blob([readFileSync(join(folder, "image"))]);
-  images.set(folder, image);
-  return image;
+/** Copies a PGlite database into memory. Caches its files, which take about 30 MB. */
+function copyEmbedded(folder: string): PGliteFilesystem {
+  const files = embedded.get(folder) ?? readEmbeddedFiles(join(folder, "embedded", "database"));
+  embedded.set(folder, files);
+  return new CopiedFilesystem(files);
 }
 
 /**
@@ -186,7 +184,8 @@ function readMade(path: string): Made | undefined {
 }
 
 async function makeEmbeddedDemo(folder: string, now: Date): Promise<null> {
-  await fillEmbedded({ folder, image: await copyMigrated() }, async (database) => {
+  cpSync(join((await madeMigrated()).folder, "embedded"), join(folder, "embedded"), { recursive: true });
+  await fillEmbedded(folder, async (database) => {
     await seed(database, { folder, now });
   });
   return null;
@@ -217,12 +216,9 @@ async function seed(
   if (demo === undefined) throw new Error("The database was not empty.");
 }
 
-async function fillEmbedded(
-  { folder, image: start }: { readonly folder: string; readonly image?: Blob },
-  work: Work,
-): Promise<void> {
+async function fillEmbedded(folder: string, work: Work): Promise<void> {
   const place = join(folder, "embedded");
-  const database = await openDatabase({ folder: place, image: start });
+  const database = await openDatabase({ folder: place });
   await work(database).finally(() => database.close());
   const pglite = await openPGlite({ dataDir: join(place, "database") });
   // The template databases take up half of the files, and no test creates a database on this PGlite.
@@ -232,6 +228,5 @@ async function fillEmbedded(
   await pglite.exec("set wal_recycle = off");
   await pglite.exec("select pg_switch_wal()");
   await pglite.exec("checkpoint");
-  const image = await pglite.dumpDataDir("none").finally(() => pglite.close());
-  writeFileSync(join(folder, "image"), new Uint8Array(await image.arrayBuffer()));
+  await pglite.close();
 }

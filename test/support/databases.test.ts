@@ -16,6 +16,12 @@ describeOnBoth("a fresh database", (open, engine) => {
     await one.db.insertInto("app").values({ id: "app_1", name: "One", createdAt: now }).execute();
     expect(await one.db.selectFrom("app").select("id").execute()).toEqual([{ id: "app_1" }]);
     expect(await two.db.selectFrom("app").select("id").execute()).toEqual([]);
+    // Changes files with which each database starts.
+    await one.script((run) => run("create table added (); checkpoint"));
+    const three = await open();
+    expect(await three.script((run) => run("select to_regclass('added')"))).toEqual([
+      [{ to_regclass: null }],
+    ]);
   });
 });
 

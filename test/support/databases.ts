@@ -39,7 +39,7 @@ function describeOn(engines: readonly Engine[], name: string, suite: Suite): voi
 export async function openFresh(engine: Engine, options: OpenOptions = {}): Promise<OpenedDatabase> {
   return openCopy({
     ...options,
-    ...(engine === "postgres" ? connectionsOf(await createDatabase()) : { image: await copyMigrated() }),
+    ...(engine === "postgres" ? connectionsOf(await createDatabase()) : { filesystem: await copyMigrated() }),
   });
 }
 

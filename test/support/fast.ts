@@ -1,7 +1,7 @@
 /**
  * Chooses the test files that `npm run test:fast` runs, and reports which files were left out. Runs the files
- * of four folders that every change of the API touches, if they start no other process. These take about 240
- * s of processor time: two minutes on a machine with two cores.
+ * of four folders that every change of the API touches, if they start no other process. These take about 110
+ * s of processor time: a minute on a machine with two cores.
  */
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -11,14 +11,14 @@ import { openFresh } from "#test/support/databases.ts";
 import { addIndexed, addMerchants, now } from "./catalogue.ts";
 import { generatedMerchants, generatedProducts } from "./generated-catalogue.ts";
 
-describe("plans with 20 000 products", () => {
+describe("plans with 12 000 products", () => {
   let database: OpenedDatabase;
   let statements: { sql: string; parameters: readonly unknown[] }[] = [];
 
   beforeAll(async () => {
     database = await openFresh("postgres", { onStatement: ({ query }) => statements.push(query) });
     await addMerchants(database, generatedMerchants(10));
-    await addIndexed(database, [...generatedProducts(20_000, 10)]);
+    await addIndexed(database, [...generatedProducts(12_000, 10)]);
     await database.script((run) => run("analyze"));
   });
   afterAll(() => database.close());
