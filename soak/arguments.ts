@@ -35,7 +35,9 @@ Exits with 1 if a test finds a violation.
                 serializability after N operations, simulation after N seeds and each fault of
                 planted-faults after N seeds, if they do not end before
   --seed S      the first seed of simulation, 1 by default
-  --record      writes the results to docs/figures.json, from which "npm run generate" writes docs/figures.md
+  --record      writes the results to docs/figures.json, from which "npm run generate" writes docs/figures.md.
+                The results of simulation are added to the recorded ones if S is the seed after the last
+                recorded one
   --help        prints this text
 `;
 

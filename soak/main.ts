@@ -2,7 +2,7 @@
 import { type Arguments, InvalidArgument, help, readArguments } from "./arguments.ts";
 import { measuredGuarantees } from "./figure-list.ts";
 import { soakTests, runSoakTest } from "./soak-tests.ts";
-import { recordFigures } from "./record.ts";
+import { findNextSeed, readRecords, recordFigures } from "./record.ts";
 import { type Report, formatTable, formatViolations } from "./report.ts";
 
 const known = soakTests.map(({ name }) => name);
@@ -12,6 +12,7 @@ const printStep = (text: string): void => void process.stderr.write(`· ${text}\
 /** Runs the selected soak tests. Returns true if none found a violation. */
 async function soak(parsed: Arguments): Promise<boolean> {
   const { minutes, only, engine: wanted, rounds, firstSeed, isRecorded } = parsed;
+  if (isRecorded && only.includes("simulation")) requireRecordableSeed(firstSeed);
   const runs = soakTests
     .filter(({ name }) => only.includes(name))
     .flatMap((figure) =>
@@ -46,6 +47,13 @@ async function soak(parsed: Arguments): Promise<boolean> {
   const broken = formatViolations(reports);
   if (broken !== "") printResult(`\n${broken}`);
   return broken === "";
+}
+
+/** Throws InvalidArgument if the record would not have all seeds from 1 to the last one. */
+function requireRecordableSeed(firstSeed: number): void {
+  const next = findNextSeed(readRecords());
+  if (firstSeed !== 1 && firstSeed !== next)
+    throw new InvalidArgument(`With --record, --seed must be 1, or ${next} to continue the recorded runs.`);
 }
 
 /** Records the result of a measurement at once, so that an interrupted run keeps its earlier results. */

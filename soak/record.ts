@@ -1,7 +1,7 @@
 /**
  * Reads and writes docs/figures.json, the measured values from which docs/figures.md is generated. Only
  * commands with the option `--record` write the file. For each measurement and engine, the file has the
- * values of the last run.
+ * values of the last run. Only the simulation can add a run to the recorded ones.
  */
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { availableParallelism, cpus } from "node:os";
@@ -31,13 +31,15 @@ const path = new URL("../docs/figures.json", import.meta.url);
 
 export function recordFigures(measured: readonly MeasuredFigure[]): void {
   const date = new Date().toISOString().slice(0, 10);
-  const newRecords = measured.map((value): FigureRecord => ({
-    ...value,
-    minutes: Math.round(value.minutes * 10) / 10,
-    date,
-    machine: describeMachine(),
-  }));
-  const kept = readRecords().filter(
+  const present = readRecords();
+  const newRecords = measured.map((value): FigureRecord => {
+    const figure = addToRecord(
+      value,
+      present.find((record) => recordKey(record) === recordKey(value)),
+    );
+    return { ...figure, minutes: Math.round(figure.minutes * 10) / 10, date, machine: describeMachine() };
+  });
+  const kept = present.filter(
     (record) => !newRecords.some((value) => recordKey(value) === recordKey(record)),
   );
   const records = [...kept, ...newRecords].toSorted(
@@ -50,6 +52,32 @@ export function recordFigures(measured: readonly MeasuredFigure[]): void {
 
 export function readRecords(): FigureRecord[] {
   return JSON.parse(readFileSync(path, "utf8")) as FigureRecord[];
+}
+
+/** Returns the first seed of a run that continues the recorded runs of the simulation. */
+export function findNextSeed(records: readonly MeasuredFigure[]): number {
+  return (records.find(({ name }) => name === "simulation")?.counts["last seed"] ?? 0) + 1;
+}
+
+/**
+ * Returns the figure that replaces a record after a run. If the run began with the seed after the last
+ * recorded one, its minutes, counts and violations are added to the record. All other runs replace the
+ * record.
+ */
+export function addToRecord(run: MeasuredFigure, record: MeasuredFigure | undefined): MeasuredFigure {
+  if (record === undefined || run.counts["first seed"] !== findNextSeed([record])) return run;
+  const names = new Set([...Object.keys(record.counts), ...Object.keys(run.counts)]);
+  const sums = Array.from(names, (name) => [name, (record.counts[name] ?? 0) + (run.counts[name] ?? 0)]);
+  const seeds = {
+    "first seed": record.counts["first seed"] ?? 1,
+    "last seed": run.counts["last seed"] ?? 0,
+  };
+  return {
+    ...run,
+    minutes: record.minutes + run.minutes,
+    counts: { ...(Object.fromEntries(sums) as Record<string, number>), ...seeds },
+    violations: record.violations + run.violations,
+  };
 }
 
 const recordKey = ({ name, engine }: MeasuredFigure): string => `${name} ${engine}`;

@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 import { measuredGuarantees } from "#soak/figure-list.ts";
 import { renderFigures } from "#soak/figure-table.ts";
 import { soakTests } from "#soak/soak-tests.ts";
-import { type FigureRecord, readRecords } from "#soak/record.ts";
+import { addToRecord, type FigureRecord, findNextSeed, readRecords } from "#soak/record.ts";
 import { suites } from "#soak/suites.ts";
 
 const record: FigureRecord = {
@@ -99,5 +99,38 @@ describe("the table of figures", () => {
     expect(sectionOf([slow], 3)).toContain(
       "| ratio of the 99th percentiles | **2.5, above the guaranteed maximum 2** |",
     );
+  });
+});
+
+describe("a recorded run of the simulation", () => {
+  const recorded: FigureRecord = {
+    ...record,
+    name: "simulation",
+    counts: { "first seed": 1, "last seed": 1_000, seeds: 1_000, kills: 800 },
+    violations: 1,
+  };
+  const run = (first: number): FigureRecord => ({
+    ...recorded,
+    minutes: 5,
+    counts: { "first seed": first, "last seed": first + 199, seeds: 200, kills: 100, cuts: 7 },
+    violations: 2,
+    date: "2026-01-03",
+  });
+
+  it("is added to the record if it begins with the seed after the last recorded one", () => {
+    expect(findNextSeed([record, recorded])).toBe(1_001);
+    expect(addToRecord(run(1_001), recorded)).toEqual({
+      ...recorded,
+      minutes: 35,
+      counts: { "first seed": 1, "last seed": 1_200, seeds: 1_200, kills: 900, cuts: 7 },
+      violations: 3,
+      date: "2026-01-03",
+    });
+  });
+
+  it("replaces the record if it begins with seed 1", () => {
+    expect(addToRecord(run(1), recorded)).toEqual(run(1));
+    expect(addToRecord(run(1), undefined)).toEqual(run(1));
+    expect(addToRecord(record, record)).toEqual(record);
   });
 });

@@ -51,13 +51,13 @@ export async function openBaseDatabase(folder: string, mesh: OpenedMesh): Promis
   const facts = JSON.parse(readFileSync(join(folder, "facts.json"), "utf8")) as BaseDatabaseFacts;
   const opened = await openPGlite({ image: new Blob([readFileSync(join(folder, "image"))]) });
   const base: BaseDatabase = {
-    pglite: new ResettablePGlite(opened),
+    pglite: new ResettablePGlite(opened, (payload) => base.receiveNotices(payload)),
     mesh,
     settings: createSettings(folder),
     ...facts,
     receiveNotices: () => undefined,
   };
-  await opened.listen(noticeChannel, (payload) => base.receiveNotices(payload));
+  await opened.exec(`listen ${noticeChannel}`);
   // Libraries must be loaded before the memory is kept, because the loader's own state is not reset.
   await opened.exec(
     `do $$ declare path text; begin

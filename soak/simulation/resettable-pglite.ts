@@ -3,16 +3,12 @@
  * the files of PGlite. Each statement text is prepared once and keeps its plan, also over a reset.
  */
 import { parse, type PGlite, protocol, messages } from "@electric-sql/pglite";
-
-export interface StatementAnswer {
-  readonly rows: readonly unknown[];
-  readonly affectedRows?: number;
-}
+import { type AnswerColumn, readAnswer, type StatementAnswer, writeStatement } from "./statement-messages.ts";
 
 interface PreparedStatement {
   readonly name: string;
   readonly parameterTypes: readonly number[];
-  readonly description: messages.RowDescriptionMessage | undefined;
+  readonly columns: readonly AnswerColumn[];
 }
 
 const { serialize } = protocol;
@@ -20,26 +16,28 @@ const sync = serialize.sync();
 
 export class ResettablePGlite {
   readonly #pglite: PGlite;
+  readonly #onNotice: (payload: string) => void;
   readonly #prepared = new Map<string, PreparedStatement>();
   #kept = new Set<string>();
   #restore: (() => void) | undefined;
 
-  constructor(pglite: PGlite) {
+  /** `onNotice` receives the notices (NOTIFY) on all channels. */
+  constructor(pglite: PGlite, onNotice: (payload: string) => void) {
     this.#pglite = pglite;
+    this.#onNotice = onNotice;
   }
 
   /** Runs a statement as a prepared statement. */
   async query(text: string, values: readonly unknown[] = []): Promise<StatementAnswer> {
-    const { name, parameterTypes, description } = this.#prepared.get(text) ?? (await this.#prepare(text));
-    const serialized = values.map((value, index) => this.#serialize(value, parameterTypes[index]));
-    const answers = await this.#send([
-      serialize.bind({ statement: name, values: serialized }),
-      serialize.execute({}),
-    ]);
-    const described = description === undefined ? answers : [description, ...answers];
-    const [result] = parse.parseResults(described, this.#pglite.parsers);
-    if (result === undefined) throw new Error(`PGlite has not answered the statement ${text}`);
-    return result;
+    const { name, parameterTypes, columns } = this.#prepared.get(text) ?? (await this.#prepare(text));
+    const texts = values.map((value, index) => this.#serialize(value, parameterTypes[index]));
+    const parts: Uint8Array[] = [];
+    // PGlite overwrites the bytes that it passes to `onRawData`.
+    await this.#pglite.execProtocolRawStream(writeStatement(name, texts), {
+      syncToFs: false,
+      onRawData: (part) => parts.push(part.slice()),
+    });
+    return readAnswer(Buffer.concat(parts), columns, this.#onNotice);
   }
 
   /** Keeps the present state, to which `reset` returns. */
@@ -69,19 +67,18 @@ export class ResettablePGlite {
 
   async #prepare(text: string): Promise<PreparedStatement> {
     const name = `s${this.#prepared.size}`;
-    const answers = await this.#send([
-      serialize.parse({ name, text }),
-      serialize.describe({ type: "S", name }),
-    ]);
+    const answers = await this.#pglite.execProtocolStream(
+      Buffer.concat([serialize.parse({ name, text }), serialize.describe({ type: "S", name }), sync]),
+      { syncToFs: false },
+    );
     const description = answers.find((answer) => answer instanceof messages.RowDescriptionMessage);
-    const parameterTypes = parse.parseDescribeStatementResults(answers);
-    const prepared = { name, parameterTypes, description };
+    const columns = (description?.fields ?? []).map(({ name: column, dataTypeID }): AnswerColumn => ({
+      name: column,
+      parse: this.#pglite.parsers[dataTypeID] as AnswerColumn["parse"],
+    }));
+    const prepared = { name, parameterTypes: parse.parseDescribeStatementResults(answers), columns };
     this.#prepared.set(text, prepared);
     return prepared;
-  }
-
-  #send(parts: readonly Uint8Array[]): ReturnType<PGlite["execProtocolStream"]> {
-    return this.#pglite.execProtocolStream(Buffer.concat([...parts, sync]), { syncToFs: false });
   }
 
   #serialize(value: unknown, type = 0): string | null {
@@ -98,6 +95,8 @@ interface FileNode {
   parent: FileNode;
   contents: Int8Array | Uint8Array | Record<string, FileNode> | undefined;
   usedBytes: number;
+  /** The time of the last write, in ms. */
+  mtime: number | Date;
 }
 
 interface FileStream {
@@ -118,7 +117,7 @@ function snapshot(pglite: PGlite): () => void {
   const streams = files.streams.map((stream) => [stream, { ...stream?.shared }] as const);
   return () => {
     const present = pglite.Module.HEAPU8;
-    present.set(memory);
+    copyChangedBlocks(memory, present);
     present.fill(0, memory.length);
     Object.assign(files.nameTable, nameTable);
     for (const restoreNode of nodes) restoreNode();
@@ -147,10 +146,32 @@ function copyNode(node: FileNode): () => void {
     return () => void Object.assign(node, { name_next, name, parent, contents: { ...entries } });
   }
   const bytes = Uint8Array.from(contents.subarray(0, usedBytes));
+  let restored = contents;
+  node.mtime = unchanged;
   return () => {
-    Object.assign(node, { name_next, name, parent, usedBytes });
+    // A write sets the time of the file, and a change of its length replaces the array.
+    const isChanged = node.mtime !== unchanged || node.contents !== restored || node.usedBytes !== usedBytes;
+    Object.assign(node, { name_next, name, parent, usedBytes, mtime: unchanged });
+    if (!isChanged) return;
     const { contents: present } = node;
     if (!isFile(present) || present.length < usedBytes) node.contents = bytes.slice();
-    else present.fill(0, usedBytes).set(bytes);
+    else copyChangedBlocks(bytes, present.fill(0, usedBytes));
+    restored = node.contents as typeof contents;
   };
 }
+
+/** The time of a file that has not been written since it was kept or restored. */
+const unchanged = 0;
+const blockBytes = 65_536;
+
+/** Copies the blocks of `kept` that differ to the start of `present`. */
+function copyChangedBlocks(kept: Uint8Array, present: Int8Array | Uint8Array): void {
+  const [from, to] = [toBuffer(kept), toBuffer(present)];
+  for (let start = 0; start < kept.length; start += blockBytes) {
+    const end = Math.min(start + blockBytes, kept.length);
+    if (from.compare(to, start, end, start, end) !== 0) from.copy(to, start, start, end);
+  }
+}
+
+const toBuffer = ({ buffer, byteOffset, byteLength }: Int8Array | Uint8Array): Buffer =>
+  Buffer.from(buffer, byteOffset, byteLength);

@@ -90,6 +90,9 @@ export class SimulatedServiceProcesses {
     this.counts.kills += 1;
     world.note(`${killed.process.name} is killed`);
     killed.process.isDead = true;
+    // Modules hold the caches of the process, and with them the whole process.
+    killed.app.credentials.close();
+    killed.app.trustedDocuments.close();
     await server.endConnectionsOf(killed.process);
     for (const reject of killed.unanswered)
       world.plan(world.random.next() * networkMsMax, "connection lost", () => reject(createLostError()));

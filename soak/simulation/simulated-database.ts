@@ -206,7 +206,7 @@ export class SimulatedDatabaseServer {
     const [next] = connection.queue;
     if (next === undefined || connection.isPlanned || connection.isBroken) return;
     connection.isPlanned = true;
-    const what = `statement ${hash("sha256", next.text).slice(0, 12)} ${next.text.slice(0, 60).replaceAll(/\s+/g, " ")}`;
+    const what = describeStatement(next.text);
     const plan = (): unknown =>
       this.#world.plan(this.#world.random.next() * statementMsMax, what, () => this.#runNext(connection));
     if (connection.process === undefined) plan();
@@ -240,7 +240,7 @@ export class SimulatedDatabaseServer {
     if (isBegin) this.#owner = connection;
     const command = isBegin || isEnd ? getCommandName(text, connection) : "UPDATE";
     try {
-      const { rows, affectedRows = 0 } = await this.#pglite.query(text, values);
+      const { rows, affectedRows } = await this.#pglite.query(text, values);
       const rowCount = affectedRows === 0 ? rows.length : affectedRows;
       this.#world.note(`answer ${rowCount}`);
       return () => resolve({ command, rowCount: affectedRows, rows });
@@ -271,6 +271,19 @@ export class SimulatedDatabaseServer {
     }
     for (const { reject } of connection.queue.splice(0)) reject(createCutError());
   }
+}
+
+const descriptions = new Map<string, string>();
+
+/** Returns the line of a statement in the trace. */
+function describeStatement(text: string): string {
+  let described = descriptions.get(text);
+  if (described === undefined) {
+    const digest = hash("sha256", text).slice(0, 12);
+    described = `statement ${digest} ${text.slice(0, 60).replaceAll(/\s+/g, " ")}`;
+    descriptions.set(text, described);
+  }
+  return described;
 }
 
 /** Returns the command in the answer to BEGIN, COMMIT or ROLLBACK. */

@@ -1,11 +1,11 @@
 /**
- * Runs seeds of the simulation in a process of its own, and runs them with the planted faults, each of which
- * must be found.
+ * Runs seeds of the simulation in processes of their own, and runs them with the planted faults, each of
+ * which must be found.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
@@ -18,12 +18,11 @@ export interface SimulatedSeed {
   readonly traceHash: string;
   readonly violations: readonly string[];
   readonly counts: Readonly<Record<string, number>>;
-  readonly ms: number;
 }
 
-export interface SeedRange {
-  readonly first: number;
-  readonly count: number;
+export interface SimulatedSeeds {
+  /** A seed is taken when the process has run the one before. Several processes can take from one iterator. */
+  readonly seeds: Iterable<number>;
   /** The name of the planted fault; without a fault if left out. */
   readonly fault?: string;
 }
@@ -36,18 +35,18 @@ const processPath = fileURLToPath(new URL("simulation-process.ts", import.meta.u
  */
 export async function* simulateSeeds(
   folder: string,
-  { first, count, fault }: SeedRange,
+  { seeds, fault }: SimulatedSeeds,
 ): AsyncGenerator<SimulatedSeed> {
-  const args = [folder, String(first), String(count), ...(fault === undefined ? [] : [fault])];
+  const args = [folder, "run", ...(fault === undefined ? [] : [fault])];
   const { child, readErrors } = startProcess(folder, args);
-  let yielded = 0;
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   try {
-    for await (const line of createInterface({ input: child.stdout })) {
-      yield JSON.parse(line) as SimulatedSeed;
-      yielded += 1;
+    for (const seed of seeds) {
+      child.stdin.write(`${seed}\n`);
+      const line = await lines.next();
+      if (line.done === true) throw new Error(`The simulation ended in seed ${seed}: ${readErrors()}`);
+      yield JSON.parse(line.value) as SimulatedSeed;
     }
-    if (yielded < count)
-      throw new Error(`The simulation ended after ${yielded} of ${count} seeds: ${readErrors()}`);
   } finally {
     child.kill("SIGKILL");
   }
@@ -62,11 +61,21 @@ export async function createSimulationFolder(): Promise<string> {
   return folder;
 }
 
+/**
+ * Options of Node: fewer collections of short-lived objects, and an earlier optimization of PostgreSQL's
+ * functions, most of which run too seldom for the usual threshold.
+ */
+const nodeOptions = ["--max-semi-space-size=32", "--wasm-tiering-budget=300000"];
+
 function startProcess(folder: string, args: readonly string[]) {
-  const env = { ...process.env, NODE_COMPILE_CACHE: join(folder, "compiled") };
-  const child = spawn(process.execPath, [processPath, ...args], { env, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, [...nodeOptions, processPath, ...args], {
+    env: { ...process.env, NODE_COMPILE_CACHE: join(folder, "compiled") },
+    stdio: "pipe",
+  });
   let errors = "";
   child.stderr.on("data", (chunk: Buffer) => (errors = `${errors}${chunk.toString()}`.slice(-4000)));
+  // Writing a seed to a process that has ended fails. The end of its output reports this.
+  child.stdin.on("error", () => undefined);
   return { child, readErrors: () => errors };
 }
 
@@ -79,12 +88,10 @@ export interface SimulationPlan {
 
 const shownViolationsOfSeed = 5;
 const seedsPerStep = 50;
-/**
- * The seeds after which the simulation continues in a new process. The killed processes of the service stay
- * in memory, about 15 MB for each seed.
- */
-const seedsPerProcess = 50;
+/** Each process needs about 1 GB of memory. */
+const processesMax = 4;
 
+/** Runs seeds in several processes. All seeds from the first to the last one that ran have been run. */
 export async function runSimulation({
   firstSeed,
   roundsMax,
@@ -92,30 +99,29 @@ export async function runSimulation({
   onStep,
 }: SimulationPlan): Promise<Report> {
   const folder = await createSimulationFolder();
-  const counts: Record<string, number> = { seeds: 0 };
+  const counts: Record<string, number> = { "first seed": firstSeed, "last seed": firstSeed - 1, seeds: 0 };
   const violations: string[] = [];
-  let ms = 0;
-  while (counts["seeds"] !== undefined && counts["seeds"] < roundsMax && !isOver()) {
-    const first = firstSeed + counts["seeds"];
-    const count = Math.min(seedsPerProcess, roundsMax - counts["seeds"]);
-    for await (const result of simulateSeeds(folder, { first, count })) {
-      counts["seeds"] += 1;
-      ms += result.ms;
-      for (const [name, value] of Object.entries(result.counts)) counts[name] = (counts[name] ?? 0) + value;
+  const seeds = takeSeeds({ firstSeed, roundsMax, isOver });
+  const run = async (): Promise<void> => {
+    for await (const result of simulateSeeds(folder, { seeds })) {
+      counts["last seed"] = Math.max(counts["last seed"] ?? 0, result.seed);
+      for (const [name, value] of Object.entries({ seeds: 1, ...result.counts }))
+        counts[name] = (counts[name] ?? 0) + value;
       violations.push(...describeSeed(folder, result));
-      if (counts["seeds"] % seedsPerStep === 0)
+      if (counts["seeds"] !== undefined && counts["seeds"] % seedsPerStep === 0)
         onStep(`pglite: ${counts["seeds"]} seeds, ${violations.length} violations`);
-      if (isOver()) break;
     }
-  }
-  if (violations.length === 0) rmSync(folder, { recursive: true });
-  const seeds = counts["seeds"] ?? 0;
-  return {
-    figure: "simulation",
-    engine: "pglite",
-    counts: { ...counts, "ms per seed": seeds === 0 ? 0 : Math.round(ms / seeds) },
-    violations,
   };
+  const processes = Math.min(availableParallelism(), processesMax, roundsMax);
+  await Promise.all(Array.from({ length: processes }, run));
+  if (violations.length === 0) rmSync(folder, { recursive: true });
+  return { figure: "simulation", engine: "pglite", counts, violations };
+}
+
+type SeedLimits = Pick<SimulationPlan, "firstSeed" | "roundsMax" | "isOver">;
+
+function* takeSeeds({ firstSeed, roundsMax, isOver }: SeedLimits): Generator<number> {
+  for (let seed = firstSeed; seed < firstSeed + roundsMax && !isOver(); seed += 1) yield seed;
 }
 
 function describeSeed(folder: string, { seed, violations }: SimulatedSeed): string[] {
@@ -140,10 +146,12 @@ export async function findPlantedFaults({ seedsMax, onStep }: PlantedFaultsPlan)
   const violations: string[] = [];
   let seeds = 0;
   try {
-    for await (const result of simulateSeeds(folder, { first: 1, count: 1 }))
-      violations.push(...result.violations);
+    for await (const result of simulateSeeds(folder, { seeds: [1] })) violations.push(...result.violations);
     for (const { name } of plantedFaults) {
-      const found = await findSeedOfFault(folder, { first: 1, count: seedsMax, fault: name });
+      const found = await findSeedOfFault(folder, {
+        seeds: takeSeeds({ firstSeed: 1, roundsMax: seedsMax, isOver: () => false }),
+        fault: name,
+      });
       if (found === undefined) violations.push(`No seed of ${seedsMax} finds that ${name}.`);
       else seeds += found.seed;
       onStep(`${name}: ${found === undefined ? "not found" : `seed ${found.seed}: ${found.violations[0]}`}`);
@@ -161,7 +169,10 @@ export async function findPlantedFaults({ seedsMax, onStep }: PlantedFaultsPlan)
 }
 
 /** Returns the first seed that reports a violation; undefined if none does. */
-export async function findSeedOfFault(folder: string, range: SeedRange): Promise<SimulatedSeed | undefined> {
-  for await (const seed of simulateSeeds(folder, range)) if (seed.violations.length > 0) return seed;
+export async function findSeedOfFault(
+  folder: string,
+  simulated: SimulatedSeeds,
+): Promise<SimulatedSeed | undefined> {
+  for await (const seed of simulateSeeds(folder, simulated)) if (seed.violations.length > 0) return seed;
   return undefined;
 }

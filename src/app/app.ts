@@ -8,7 +8,7 @@ import type { LogEvent } from "kysely";
 import type { ClosableCredentialVerifier } from "#access/credentials.ts";
 import { createApiRequestLog, type ApiRequestLog } from "#access/request-log.ts";
 import type { ExportWorker } from "#commerce/exports/export-worker.ts";
-import { createCachedTrustedDocumentFinder } from "#access/trusted-documents.ts";
+import { createCachedTrustedDocumentFinder, type TrustedDocumentFinder } from "#access/trusted-documents.ts";
 import type { OpenedDatabase } from "#database/connect.ts";
 import { createIdempotentRequestRunner } from "#database/idempotency.ts";
 import { type Clock, systemClock } from "#foundation/clock.ts";
@@ -110,6 +110,7 @@ export interface ServiceApp {
   readonly deliveries: WebhookDispatcher;
   readonly exports: ExportWorker;
   readonly credentials: ClosableCredentialVerifier;
+  readonly trustedDocuments: TrustedDocumentFinder;
   readonly requests: ApiRequestLog;
   /** Starts the background work. `listen` calls this function; tests without a socket call it themselves. */
   start(): void;
@@ -158,6 +159,7 @@ export async function createServiceApp(options: ServiceAppOptions): Promise<Serv
     deliveries: background.deliveries,
     exports: background.exports,
     credentials,
+    trustedDocuments,
     requests,
     start,
     listen: async () => {

@@ -38,12 +38,26 @@ const schemaPrefix = "#/components/schemas/";
 
 type DescribedMesh = Pick<OpenedMesh, "contractSchema" | "operations" | "events">;
 
+/** The descriptions by their mesh, because several services of one process can share a mesh. */
+const descriptions = new WeakMap<DescribedMesh, RestOperationsAndOpenApiDocument>();
+
 /**
- * Builds the operations and the OpenAPI document from the schema and the documents that GraphQL Mesh has
- * loaded. Throws an error if a document in schema/operations is invalid, or a document in schema/events is
- * missing.
+ * Returns the operations and the OpenAPI document of a mesh, which are built once. Throws an error if a
+ * document in schema/operations is invalid, or a document in schema/events is missing.
  */
 export function buildRestOperationsAndOpenApiDocument(mesh: DescribedMesh): RestOperationsAndOpenApiDocument {
+  const known = descriptions.get(mesh);
+  if (known !== undefined) return known;
+  const described = describeMesh(mesh);
+  descriptions.set(mesh, described);
+  return described;
+}
+
+/**
+ * Builds the operations and the OpenAPI document from the schema and the documents that GraphQL Mesh has
+ * loaded.
+ */
+function describeMesh(mesh: DescribedMesh): RestOperationsAndOpenApiDocument {
   const { operations, components } = buildRestOperationsAndSchemas(mesh.contractSchema, mesh.operations);
   for (const subject of eventSubjectTypes)
     components.set(getEventObjectSchemaName(subject), objectSchema(mesh, subject, components));

@@ -55,16 +55,18 @@ export const restGatewayPlugin: FastifyPluginAsync<RestGatewayPluginOptions> = a
     },
     api.operations,
   );
-  mountDocument(server, JSON.stringify(addPublicUrlToOpenApi(api.document, publicUrl), null, 2));
+  mountDocument(server, () => JSON.stringify(addPublicUrlToOpenApi(api.document, publicUrl), null, 2));
 };
 
-function mountDocument(server: FastifyInstance, document: string): void {
+/** Serves the OpenAPI document, which the first request creates. */
+function mountDocument(server: FastifyInstance, create: () => string): void {
+  let document: string | undefined;
   server.get("/openapi.json", (_request, reply) =>
     reply
       .header("access-control-allow-origin", "*")
       .header("cache-control", "public, max-age=60")
       .type("application/json; charset=utf-8")
-      .send(document),
+      .send((document ??= create())),
   );
   registerMethodNotAllowedRoute(server, "/openapi.json", ["GET"]);
 }

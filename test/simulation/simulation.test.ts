@@ -8,15 +8,14 @@ import { changeText, plantedFaults } from "#soak/simulation/planted-faults.ts";
 import {
   createSimulationFolder,
   findSeedOfFault,
-  type SeedRange,
   type SimulatedSeed,
   simulateSeeds,
 } from "#soak/simulation/simulation.ts";
 
-async function simulate(folder: string, range: SeedRange): Promise<SimulatedSeed[]> {
-  const seeds: SimulatedSeed[] = [];
-  for await (const seed of simulateSeeds(folder, range)) seeds.push(seed);
-  return seeds;
+async function simulate(folder: string, seeds: readonly number[]): Promise<SimulatedSeed[]> {
+  const results: SimulatedSeed[] = [];
+  for await (const result of simulateSeeds(folder, { seeds })) results.push(result);
+  return results;
 }
 
 /** Filling the database of the simulation takes long on a busy machine. */
@@ -31,9 +30,9 @@ describe("the seeded simulation", () => {
       const folder = await createSimulationFolder();
       onTestFinished(() => rmSync(folder, { recursive: true }));
       const [seeds, [again], found] = await Promise.all([
-        simulate(folder, { first: 1, count: 3 }),
-        simulate(folder, { first: 3, count: 1 }),
-        findSeedOfFault(folder, { first: 1, count: testedFault.seed, fault: testedFault.name }),
+        simulate(folder, [1, 2, 3]),
+        simulate(folder, [3]),
+        findSeedOfFault(folder, { seeds: [testedFault.seed], fault: testedFault.name }),
       ]);
       expect(seeds.flatMap(({ violations }) => violations)).toEqual([]);
       expect(new Set(seeds.map(({ traceHash }) => traceHash)).size).toBe(seeds.length);

@@ -62,15 +62,7 @@ function pathValue({ request }: RestRequestContext, name: string, { notFound }: 
 
 function queryReader({ parameters }: RestOperation): (call: RestRequestContext) => void {
   const known = parameters.filter((parameter) => parameter.in === "query");
-  const check = compileSchema(
-    {
-      type: "object",
-      properties: Object.fromEntries(known.map(({ name, schema }) => [name, schema])),
-      required: known.filter(({ required }) => required).map(({ name }) => name),
-      additionalProperties: false,
-    },
-    { in: "query" },
-  );
+  const check = compileSchema(querySchemaOf(parameters), { in: "query" });
   const readers = new Map(known.map((parameter) => [parameter.name, valueReader(parameter)]));
   return (call) => {
     const { values, faults } = parseQuery(call.request.raw.url ?? "");
@@ -85,6 +77,23 @@ function queryReader({ parameters }: RestOperation): (call: RestRequestContext) 
     if (all.length > 0) throw combineFaults(all);
     Object.assign(call.variables, variables);
   };
+}
+
+/** The schemas by the parameters of their operation. Ajv compiles the same schema object once. */
+const querySchemas = new WeakMap<RestOperation["parameters"], JsonSchema>();
+
+function querySchemaOf(parameters: RestOperation["parameters"]): JsonSchema {
+  const built = querySchemas.get(parameters);
+  if (built !== undefined) return built;
+  const known = parameters.filter((parameter) => parameter.in === "query");
+  const schema: JsonSchema = {
+    type: "object",
+    properties: Object.fromEntries(known.map(({ name, schema: ofParameter }) => [name, ofParameter])),
+    required: known.filter(({ required }) => required).map(({ name }) => name),
+    additionalProperties: false,
+  };
+  querySchemas.set(parameters, schema);
+  return schema;
 }
 
 /**
