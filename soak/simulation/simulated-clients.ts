@@ -40,7 +40,7 @@ export async function runSimulatedClients(plan: ClientsPlan, record: ClientRecor
     ),
     ...Array.from({ length: 1 + plan.random.below(2) }, () => run(() => buy(retrying, record, undefined))),
     ...(hasCode ? [code, code] : []).map((used) => run(() => buy(retrying, record, used))),
-    ...(plan.random.chance(0.25) ? [run(() => shareCart(retrying, record))] : []),
+    ...(plan.random.chance(0.12) ? [run(() => shareCart(retrying, record))] : []),
     ...(plan.random.chance(0.3) ? [run(() => followFeed(retrying, record))] : []),
   ]);
 }
@@ -70,7 +70,7 @@ async function write({ ask, shop, random }: ClientsPlan, record: ClientRecord, s
     hasCode = kind === "promotion" ? !hasCode : hasCode;
     record.answers.push({ write: next, first });
     record.done.push({ key: next.key, kind, cartId, variantId, version: nextVersion });
-    if (random.chance(0.15)) await reuseKey(ask, next, record);
+    if (random.chance(0.1)) await reuseKey(ask, next, record);
   }
 }
 
