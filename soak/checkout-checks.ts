@@ -105,7 +105,7 @@ function paymentChecks(checkedSessions: RawBuilder<unknown>): Check[] {
               b.voided_minor, b.refunded_minor)
             is distinct from (p.captured_minor, p.voided_minor, p.refunded_minor))
         or (p.status = 'failed' and b.status <> 'declined')
-        or (p.status = 'canceled' and b.status <> 'voided'))`,
+        or (p.status = 'canceled' and b.status not in ('voided', 'declined')))`,
     ),
     check(
       "The provider has a payment that the service does not know",

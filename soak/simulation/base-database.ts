@@ -17,6 +17,7 @@ import { createEncryptionKeyring } from "#foundation/encryption.ts";
 import { createLog } from "#foundation/log.ts";
 import type { OpenedMesh } from "#mesh/open-mesh.ts";
 import { ResettablePGlite } from "./resettable-pglite.ts";
+import { receiverUrl } from "./simulated-outside.ts";
 import { openShop, parseAnswer, requireData, type SendRequest, type Shop } from "#soak/shop.ts";
 
 export interface BaseDatabase {
@@ -116,7 +117,7 @@ async function openEndpoint(
   ask: SendRequest,
   { keys }: DemoJsonFileContent,
 ): Promise<{ readonly id: string; readonly secret: string }> {
-  const body = JSON.stringify({ url: "http://127.0.0.1:9999/hooks", eventTypes: ["*"], maxPerSecond: 100 });
+  const body = JSON.stringify({ url: receiverUrl, eventTypes: ["*"], maxPerSecond: 100 });
   const headers = {
     "content-type": "application/json",
     authorization: `Bearer ${keys.full}`,

@@ -5,20 +5,13 @@
 import { readFileSync } from "node:fs";
 import { registerHooks } from "node:module";
 import { fileURLToPath } from "node:url";
-
-export interface PlantedFault {
-  readonly name: string;
-  /** The path of the changed file, from the project's folder. */
-  readonly file: string;
-  /** The replaced texts, each of which occurs in the file, and their replacements. */
-  readonly changes: readonly (readonly [text: string, replacement: string])[];
-}
+import { type PlantedFault, plantedCommerceFaults } from "./planted-commerce-faults.ts";
 
 const round = "src/webhooks/dispatch/round.ts";
-const execute = "src/commerce/payments/execute-payment-operation.ts";
 const dialect = "src/database/transaction-dialect.ts";
 
 export const plantedFaults: readonly PlantedFault[] = [
+  ...plantedCommerceFaults,
   {
     name: "the answer is not stored under its idempotency key",
     file: "src/database/idempotency.ts",
@@ -99,44 +92,6 @@ export const plantedFaults: readonly PlantedFault[] = [
     changes: [["      poll.start();\n", ""]],
   },
   {
-    name: "the lease of a killed process on a payment operation never ends",
-    file: "src/commerce/payments/payment-operations.ts",
-    changes: [
-      [
-        "(d.leased_until is null\n        or d.leased_until <= ${now}::timestamptz)",
-        "d.leased_until is null",
-      ],
-    ],
-  },
-  {
-    name: "only notices start a search for payment operations",
-    file: "src/commerce/payments/driver.ts",
-    changes: [["      poll.start();\n", ""]],
-  },
-  {
-    name: "a lost answer of the payment provider counts as a refusal",
-    file: execute,
-    changes: [
-      [
-        "return { outcome: endsWithTimeout ? timedOut : undefined, error };",
-        'void endsWithTimeout; return { outcome: { outcome: "declined", code: "other" }, error };',
-      ],
-    ],
-  },
-  {
-    name: "a repeated authorization has a new key and asks for no state before",
-    file: execute,
-    changes: [
-      ["if (operation.attempts > 1 || hasTimedOut) {", "if (hasTimedOut) {"],
-      ["idempotencyKey: id,", "idempotencyKey: `${id}.${operation.attempts}`,"],
-    ],
-  },
-  {
-    name: "a canceled checkout keeps its stock",
-    file: "src/commerce/checkout/end-session.ts",
-    changes: [["  await releaseStockHolds(transaction, owner, { sessionId });\n", ""]],
-  },
-  {
     name: "a transaction commits before its buffered writes",
     file: dialect,
     changes: [["[...writes, () => commit(connection)]", "[() => commit(connection), ...writes]"]],
@@ -188,6 +143,87 @@ export const plantedFaults: readonly PlantedFault[] = [
     name: "webhooks stop after an error of the database",
     file: "src/webhooks/dispatch/passes.ts",
     changes: [["if (state.isFaulty) requestIn(faultPauseMs);", "if (state.isFaulty) return;"]],
+  },
+  {
+    name: "the answer is stored in a transaction of its own after the change",
+    file: "src/database/idempotency.ts",
+    changes: [
+      [
+        "    await writeRecord(transaction, keyring, { claim, recorded, hasExpiredRecord: record !== undefined });\n",
+        "",
+      ],
+      [
+        "    return await runInTransaction(db, runLocked, {",
+        "    const made = await runInTransaction(db, runLocked, {",
+      ],
+      [
+        "      merchantId: claim.merchantId ?? lockAndRead?.row.merchantId ?? null,\n    });\n",
+        `      merchantId: claim.merchantId ?? lockAndRead?.row.merchantId ?? null,
+    });
+    if (!made.isReplay)
+      await runInTransaction(db, (later) =>
+        writeRecord(later, keyring, { claim, recorded: made.recorded, hasExpiredRecord: false }),
+      );
+    return made;
+`,
+      ],
+    ],
+  },
+  {
+    name: "the record of an idempotency key is read before the transaction",
+    file: "src/database/idempotency.ts",
+    changes: [
+      ['    if (running.has(name)) throw createFailure("idempotency_in_progress");\n', ""],
+      [
+        "  let isCommitting = false;\n",
+        `  let isCommitting = false;
+  const early = await findRecord(db, keyring, claim);
+  if (early !== undefined) return { recorded: early, isReplay: true };
+`,
+      ],
+      ["if (record?.isKept === true) return", "if (false as boolean) return"],
+      [
+        "values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`",
+        "values ($1, $2, $3, $4, $5, $6, $7, $8, $9) on conflict do nothing`",
+      ],
+    ],
+  },
+  {
+    name: "events get their positions in the reverse order",
+    file: "src/webhooks/dispatch/fan-out.ts",
+    changes: [
+      [
+        "row_number() over (order by insert_number nulls first, id) as place",
+        "row_number() over (order by id desc) as place",
+      ],
+    ],
+  },
+  {
+    name: "a used idempotency key is not compared with the request",
+    file: "src/database/idempotency.ts",
+    changes: [
+      [
+        '  if (!fingerprint.equals(row.fingerprint)) throw createFailure("idempotency_key_reused");\n',
+        "  void fingerprint;\n",
+      ],
+    ],
+  },
+  {
+    name: "the cursor of a page of the event feed is read after its events",
+    file: "src/webhooks/event-feed.ts",
+    changes: [
+      [
+        "    cursor: await createCursor(reader, end.position),",
+        "    cursor: await (end.hasMore ? createCursor(reader, end.position) : getEventFeedEndCursor(reader)),",
+      ],
+    ],
+  },
+  {
+    name: "a started process does not search for deliveries of earlier processes",
+    file: round,
+    changes: [
+      ["    activeEndpoints.markActive(await findEndpointsWithDueDeliveries(db, clock.now()));\n", ""],
+    ],
   },
 ];
 

@@ -1,59 +1,24 @@
 /**
  * The clients of the simulation. Writers change carts and stock, and compare each replay with the first
- * answer. Buyers check out and pay; some submit twice, cancel at the same moment, or use a code that may be
- * used once.
+ * answer; two of them may change the same cart, and some use a key again for another request. Buyers check
+ * out and pay (`simulated-buyers.ts`). A reader may follow the event feed (`simulated-feed-reader.ts`).
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import {
-  createCancelWrite,
-  createReadyCart,
-  createSessionWrite,
-  createSingleUseCode,
-  createSubmitWrite,
-  readSession,
-  toCheckout,
-  type Checkout,
-} from "#soak/checkout-shop.ts";
+import { createSingleUseCode } from "#soak/checkout-shop.ts";
 import { createWriteOfTurn, getCartVersionInAnswer } from "#soak/crash.ts";
-import type { AcknowledgedWrite } from "#soak/crash-checks.ts";
 import { withRetries } from "#soak/checkout-crash.ts";
-import {
-  openCart,
-  parseAnswer,
-  type HttpAnswer,
-  type SendRequest,
-  type Shop,
-  type Write,
-} from "#soak/shop.ts";
-import type { SeededRandom } from "./seeded-random.ts";
-
-export interface ClientsPlan {
-  readonly ask: SendRequest;
-  readonly shop: Shop;
-  readonly random: SeededRandom;
-}
-
-/** What the clients know at the end of a seed. */
-export interface ClientRecord {
-  readonly done: AcknowledgedWrite[];
-  readonly carts: string[];
-  readonly answers: { readonly write: Write; readonly first: HttpAnswer }[];
-  readonly sessionIds: string[];
-  /** The sessions whose submission was acknowledged, with the payment token. */
-  readonly submitted: {
-    readonly checkout: Checkout;
-    readonly token: string;
-    readonly isContested: boolean;
-  }[];
-  readonly violations: string[];
-}
+import { createCartWrite, openCart, parseAnswer, type SendRequest, type Write } from "#soak/shop.ts";
+import type { ClientRecord, ClientsPlan } from "./client-record.ts";
+import { awaitDecision, buy } from "./simulated-buyers.ts";
+import { findFeedFaults, followFeed } from "./simulated-feed-reader.ts";
 
 export const createClientRecord = (): ClientRecord => ({
   done: [],
   carts: [],
   answers: [],
   sessionIds: [],
-  submitted: [],
+  decisions: [],
+  feeds: [],
   violations: [],
 });
 
@@ -75,6 +40,8 @@ export async function runSimulatedClients(plan: ClientsPlan, record: ClientRecor
     ),
     ...Array.from({ length: 1 + plan.random.below(2) }, () => run(() => buy(retrying, record, undefined))),
     ...(hasCode ? [code, code] : []).map((used) => run(() => buy(retrying, record, used))),
+    ...(plan.random.chance(0.12) ? [run(() => shareCart(retrying, record))] : []),
+    ...(plan.random.chance(0.3) ? [run(() => followFeed(retrying, record))] : []),
   ]);
 }
 
@@ -103,72 +70,72 @@ async function write({ ask, shop, random }: ClientsPlan, record: ClientRecord, s
     hasCode = kind === "promotion" ? !hasCode : hasCode;
     record.answers.push({ write: next, first });
     record.done.push({ key: next.key, kind, cartId, variantId, version: nextVersion });
+    if (random.chance(0.1)) await reuseKey(ask, next, record);
   }
 }
 
-/** Checks out a cart, pays, and waits for the decision. */
-async function buy({ ask, shop, random }: ClientsPlan, record: ClientRecord, code?: string): Promise<void> {
-  const cartId = await createReadyCart(ask, shop, code).catch((error: unknown) => {
-    // Another buyer has used the code before.
-    if (code !== undefined && String(error).includes("usage_limit_reached")) return undefined;
-    throw error;
-  });
-  if (cartId === undefined) return;
-  const created = createSessionWrite(shop, cartId);
-  const first = await ask(created.request);
-  const checkout = toCheckout(parseAnswer(first));
-  record.answers.push({ write: created, first });
-  record.sessionIds.push(checkout.sessionId);
-  await sleep(random.next() * thinkMsMax);
-  const token = random.pick(["tok_success", "tok_success", "tok_success", "tok_decline"]);
-  const submit = createSubmitWrite(shop, checkout, token);
-  const isCanceled = random.chance(0.25);
-  const submits = random.chance(0.3) ? [submit, createSubmitWrite(shop, checkout, token)] : [submit];
-  const cancel = createCancelWrite(shop, checkout);
-  const cancelLater = async (): Promise<HttpAnswer> => {
-    await sleep(random.next() * thinkMsMax);
-    return ask(cancel.request);
-  };
-  const [answers, canceled] = await Promise.all([
-    Promise.all(submits.map(({ request }) => ask(request))),
-    isCanceled ? cancelLater() : undefined,
-  ]);
-  const accepted = answers.filter((answer) => parseAnswer(answer).code === undefined);
-  const isCancelDone = canceled !== undefined && parseAnswer(canceled).code === undefined;
-  if (accepted.length > 0)
-    record.submitted.push({ checkout, token, isContested: isCancelDone || code !== undefined });
-  else if (!isCancelDone && code === undefined)
-    record.violations.push(`The submission of ${checkout.sessionId} was refused: ${answers[0]?.text}`);
+/** Sends another request with the key of an answered write; the service must refuse it. */
+async function reuseKey(
+  ask: SendRequest,
+  { key, request }: Write,
+  { violations }: ClientRecord,
+): Promise<void> {
+  const body = request.body?.replace(/"(quantity|delta|expectedVersion)":(\d+)/, '"$1":1$2');
+  const { code, text } = parseAnswer(await ask({ ...request, body }));
+  if (code !== "idempotency_key_reused")
+    violations.push(`Another request with the key ${key} was answered with ${code ?? text}.`);
 }
 
-const decisionPollMs = 500;
-const decisionMsMax = 120_000;
+const sharedWrites = 2;
 
-/** Waits until the submitted sessions are decided, and compares the decisions with the payment tokens. */
+/** Two clients add lines to one cart. Each names the version that it expects; the service must compare it. */
+async function shareCart(plan: ClientsPlan, record: ClientRecord): Promise<void> {
+  const { id: cartId, version: opened } = await openCart(plan.ask, plan.shop);
+  record.carts.push(cartId);
+  const addLines = async (variantId: string): Promise<void> => {
+    let version = opened;
+    for (let added = 0; added < sharedWrites;) {
+      await sleep(plan.random.next() * thinkMsMax);
+      const input = { lines: [{ variantId, quantity: 1 }], expectedVersion: version };
+      const { key, request } = createCartWrite(plan.shop, { mutation: "cartLinesAdd", input, cartId });
+      const { code, text } = parseAnswer(await plan.ask(request));
+      if (code === "cart_version_conflict") {
+        version = Number(/"currentVersion":(\d+)/.exec(text)?.[1]);
+        continue;
+      }
+      const next = getCartVersionInAnswer(text);
+      if (code !== undefined || next !== version + 1)
+        record.violations.push(
+          `A change of version ${version} of the cart ${cartId} was answered with ${text}.`,
+        );
+      if (code !== undefined) return;
+      version = next;
+      added += 1;
+      record.done.push({ key, kind: "line", cartId, variantId, version });
+    }
+  };
+  await Promise.all(plan.shop.variantIds.slice(0, 2).map(addLines));
+}
+
+/** Waits until the submitted sessions are decided, and compares the decisions with the expected ones. */
 export async function awaitSimulatedDecisions(
   { ask, shop }: ClientsPlan,
-  { submitted, violations }: ClientRecord,
+  { decisions, violations }: ClientRecord,
 ): Promise<void> {
   const retrying = withRetries(ask);
-  const until = performance.now() + decisionMsMax;
-  for (const { checkout, token, isContested } of submitted) {
-    let session = await readSession(retrying, shop, checkout.sessionId);
-    while (session.status === "PROCESSING" && performance.now() < until) {
-      await sleep(decisionPollMs);
-      session = await readSession(retrying, shop, checkout.sessionId);
-    }
-    const expected = token === "tok_decline" ? "OPEN" : "COMPLETED";
-    if (!isContested && session.status !== expected)
-      violations.push(`${checkout.sessionId}, paid with ${token}, is ${session.status}.`);
+  for (const { checkout, expected } of decisions) {
+    const { status } = await awaitDecision({ ask: retrying, shop }, checkout);
+    if (status !== expected) violations.push(`${checkout.sessionId} is ${status} instead of ${expected}.`);
   }
 }
 
-/** Repeats all answered writes once more, and compares the answers. */
+/** Repeats all answered writes once more, and compares the answers. Also compares the readers of the feed. */
 export async function compareSimulatedReplays(
-  { ask }: ClientsPlan,
-  { answers, violations }: ClientRecord,
+  { ask, shop }: ClientsPlan,
+  { answers, feeds, violations }: ClientRecord,
 ): Promise<void> {
   const retrying = withRetries(ask);
+  for (const read of feeds) violations.push(...(await findFeedFaults({ ask: retrying, shop }, read)));
   for (const { write: repeated, first } of answers) {
     const replay = await retrying(repeated.request);
     if (replay.text !== first.text || replay.status !== first.status)
