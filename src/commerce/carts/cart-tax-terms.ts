@@ -6,7 +6,7 @@ import type { MaskedAddress } from "#commerce/addresses/personal-data.ts";
 import type { CartTaxRatesAndRules } from "#commerce/pricing/tax-amounts.ts";
 import { getTaxProvider, standardTaxClass } from "#commerce/tax/tax-provider.ts";
 import type { StoredDeliveryOption } from "./cart-aggregate.ts";
-import type { CartPricingMarket } from "./load-offer.ts";
+import type { CartPricingMarket } from "./pricing-data.ts";
 import type { CartLineWithCurrentPrice } from "./price-lines.ts";
 
 interface TaxedCart {

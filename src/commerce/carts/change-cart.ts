@@ -27,10 +27,10 @@ import {
 import { type UnpricedCartDraft, isCartUnchanged, type RepricedCart } from "./cart-draft.ts";
 import {
   loadCurrentCartPricingData,
-  type CurrentCartPricingData,
   type LoadCurrentCartPricingDataOptions,
   type SendOfferStatement,
 } from "./load-offer.ts";
+import type { CurrentCartPricingData } from "./pricing-data.ts";
 import { takePreloadedCart, takePreloadedCartPricingData } from "./open-cart.ts";
 import { repriceCart } from "./reprice.ts";
 import { getPromotionCodeEventTypes, publishCartEvents, updateCart } from "./save-cart.ts";

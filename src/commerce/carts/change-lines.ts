@@ -17,7 +17,7 @@ import type { CartAggregate } from "./cart-aggregate.ts";
 import type { ExpectedVersionInput } from "./cart-status.ts";
 import { type UnpricedCartDraftLine, toUnpricedCartDraft } from "./cart-draft.ts";
 import { type CartCommandContext, changeCart } from "./change-cart.ts";
-import type { CurrentCartPricingData } from "./load-offer.ts";
+import type { CurrentCartPricingData } from "./pricing-data.ts";
 import { isVariantForSale, countOrderableVariantUnits, cartLineQuantityMax } from "./price-lines.ts";
 
 export const cartLinesMax = 200;

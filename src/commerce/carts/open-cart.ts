@@ -14,12 +14,12 @@ import { type CartAggregate, findPromotionAddedByCode, type StoredCartLine } fro
 import { cartWithoutStockSql, type CartWithLinesOfType } from "./find-carts.ts";
 import {
   cartPricingDataColumnsSql,
-  type CurrentCartPricingData,
   isCategoryNeeded,
   type LoadCurrentCartPricingDataOptions,
   type CartPricingDataRow,
   toCurrentCartPricingData,
 } from "./load-offer.ts";
+import type { CurrentCartPricingData } from "./pricing-data.ts";
 
 /**
  * The cart to lock and read, with the parts of the planned change on which the offer (prices, stock,

@@ -7,7 +7,7 @@ import { chooseBestLocale } from "#foundation/text.ts";
 import { createMoney } from "#foundation/money.ts";
 import { type CartLineDisplayFields, type StoredCartWarning, createCartWarning } from "./cart-aggregate.ts";
 import type { UnpricedCartDraft, UnpricedCartDraftLine } from "./cart-draft.ts";
-import type { CurrentCartPricingData, CartPricingVariant } from "./load-offer.ts";
+import type { CurrentCartPricingData, CartPricingVariant } from "./pricing-data.ts";
 
 export const cartLineQuantityMax = 9999;
 

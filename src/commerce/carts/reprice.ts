@@ -28,7 +28,7 @@ import {
   pickCartMarketLocaleAndBuyer,
 } from "./cart-draft.ts";
 import { findCartTaxRatesAndRules } from "./cart-tax-terms.ts";
-import type { CurrentCartPricingData, CartPricingMarket } from "./load-offer.ts";
+import type { CurrentCartPricingData, CartPricingMarket } from "./pricing-data.ts";
 import { type CartLineWithCurrentPrice, applyCurrentPricingDataToCartLines } from "./price-lines.ts";
 
 export interface CartRepriceResult {

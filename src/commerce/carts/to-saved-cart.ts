@@ -12,7 +12,7 @@ import {
 } from "./cart-aggregate.ts";
 import { cartLifetimeMs } from "./cart-status.ts";
 import { type RepricedCart, toCartColumnValues } from "./cart-draft.ts";
-import type { CartPricingVariant, CurrentCartPricingData } from "./load-offer.ts";
+import type { CartPricingVariant, CurrentCartPricingData } from "./pricing-data.ts";
 
 /** The checkout session for which a cart is locked, with its state at the end of the transaction. */
 export interface LockingSessionState {

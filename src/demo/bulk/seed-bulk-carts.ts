@@ -3,7 +3,8 @@
  * for all carts, and each transaction inserts 1000 carts.
  */
 import { sql } from "kysely";
-import { loadCurrentCartPricingData, type CurrentCartPricingData } from "#commerce/carts/load-offer.ts";
+import { loadCurrentCartPricingData } from "#commerce/carts/load-offer.ts";
+import type { CurrentCartPricingData } from "#commerce/carts/pricing-data.ts";
 import type { PromotionRule } from "#commerce/promotions/promotion-rule.ts";
 import type { Database } from "#database/connect.ts";
 import { runInTransaction, type Transaction } from "#database/transaction.ts";

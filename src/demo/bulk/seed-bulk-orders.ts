@@ -12,7 +12,7 @@ import { insertTableRows, type DemoTableRowToInsert } from "#demo/rows/insert-ro
 import { insertDemoOrderRows, type DemoOrderRows, createDemoOrderRows } from "#demo/rows/order-rows.ts";
 import type { EncryptionKeyring } from "#foundation/encryption.ts";
 import { createId } from "#foundation/ids.ts";
-import type { CurrentCartPricingData } from "#commerce/carts/load-offer.ts";
+import type { CurrentCartPricingData } from "#commerce/carts/pricing-data.ts";
 import { createUnsavedDemoCart } from "#demo/rows/cart-rows.ts";
 import { hashTextToNumber, pickRandomItem, createRandomNumberGenerator } from "#demo/random.ts";
 import { createDemoOrderHistory } from "#demo/rows/order-stages.ts";

@@ -4,7 +4,8 @@
  */
 import { normalizeAndValidateAddress } from "#commerce/addresses/check-address.ts";
 import type { PostalAddressInput } from "#commerce/addresses/postal-address.ts";
-import { loadCurrentCartPricingData, type CurrentCartPricingData } from "#commerce/carts/load-offer.ts";
+import { loadCurrentCartPricingData } from "#commerce/carts/load-offer.ts";
+import type { CurrentCartPricingData } from "#commerce/carts/pricing-data.ts";
 import { normalizePromotionCode } from "#commerce/promotions/choose-promotions.ts";
 import type { PromotionRule } from "#commerce/promotions/promotion-rule.ts";
 import type { Transaction } from "#database/transaction.ts";

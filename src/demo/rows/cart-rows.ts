@@ -12,7 +12,7 @@ import {
   createEmptyUnpricedCartDraft,
   type RepricedCart,
 } from "#commerce/carts/cart-draft.ts";
-import type { CurrentCartPricingData } from "#commerce/carts/load-offer.ts";
+import type { CurrentCartPricingData } from "#commerce/carts/pricing-data.ts";
 import { repriceCart } from "#commerce/carts/reprice.ts";
 import type { PromotionRule } from "#commerce/promotions/promotion-rule.ts";
 import type { EncryptionKeyring } from "#foundation/encryption.ts";

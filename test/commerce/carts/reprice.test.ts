@@ -9,7 +9,7 @@ import type {
   CurrentCartPricingData,
   CartPricingMarket,
   CartPricingVariant,
-} from "#commerce/carts/load-offer.ts";
+} from "#commerce/carts/pricing-data.ts";
 import { repriceCart, type CartRepriceResult } from "#commerce/carts/reprice.ts";
 import { storedCart } from "./stored-cart.ts";
 

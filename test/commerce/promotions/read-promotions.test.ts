@@ -3,9 +3,9 @@ import { sql } from "kysely";
 import { beforeAll, expect, it } from "vitest";
 import {
   loadCurrentCartPricingData,
-  type CurrentCartPricingData,
   type LoadCurrentCartPricingDataOptions,
 } from "#commerce/carts/load-offer.ts";
+import type { CurrentCartPricingData } from "#commerce/carts/pricing-data.ts";
 import { activatePromotion } from "#commerce/promotions/promotion-status.ts";
 import { normalizePromotionCode } from "#commerce/promotions/choose-promotions.ts";
 import type { PromotionRule } from "#commerce/promotions/promotion-rule.ts";
