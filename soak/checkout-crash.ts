@@ -111,6 +111,7 @@ const pauseMs = 25;
 const retriedCodes: ReadonlySet<string | undefined> = new Set([
   "idempotency_in_progress",
   "service_unavailable",
+  "upstream_timeout",
 ]);
 
 interface RetryOptions {

@@ -4,6 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import { withRetries } from "../checkout-crash.ts";
 import {
   type Checkout,
   createSingleUseCode,
@@ -27,9 +28,9 @@ export async function raceForCode(
   const code = `ONE-${randomUUID().slice(0, 8)}`;
   const [first] = clients;
   if (first === undefined) return;
-  await createSingleUseCode(first.send, shop, code);
+  await createSingleUseCode(withRetries(first.send), shop, code);
   const checkouts: Checkout[] = [];
-  for (const { send } of clients) checkouts.push(await openCheckout(send, shop, code));
+  for (const { send } of clients) checkouts.push(await openCheckout(withRetries(send), shop, code));
   await Promise.all(
     checkouts.map((checkout, index) =>
       recorder.perform(clients[index] ?? first, submitWithCode(shop, { code, checkout })),
@@ -47,7 +48,7 @@ export async function raceForCode(
 /** Waits until a session is no longer processed, and returns its order; null if it has none. */
 async function readOrderOf({ send }: HistoryClient, shop: Shop, sessionId: string): Promise<string | null> {
   for (;;) {
-    const { status, orderId } = await readSession(send, shop, sessionId);
+    const { status, orderId } = await readSession(withRetries(send), shop, sessionId);
     if (status !== "PROCESSING") return orderId;
     await sleep(20);
   }

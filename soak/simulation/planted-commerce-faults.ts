@@ -102,16 +102,6 @@ export const plantedCommerceFaults: readonly PlantedFault[] = [
     changes: [["  await queuePaymentOperation(transaction, {", "  void ({"]],
   },
   {
-    name: "a repeated capture, void or refund has a new key",
-    file: execute,
-    changes: [
-      [
-        "  return provider[kind](request);",
-        "  return provider[kind]({ ...request, idempotencyKey: `${id}.${operation.attempts}` });",
-      ],
-    ],
-  },
-  {
     name: "the second payment of a checkout has the key of the first one",
     file: execute,
     changes: [["idempotencyKey: id,", 'idempotencyKey: kind === "authorize" ? operation.sessionId : id,']],
