@@ -134,7 +134,8 @@ async function killAtRandom({ world, processes, slots }: KillOptions): Promise<v
 }
 
 const quietPollMs = 1_000;
-const quietPollsMax = 180;
+/** Longer than all pauses before the void of a payment that the buyer has given up. */
+const quietPollsMax = 1_800;
 
 /** Waits until no payment operation and no delivery is waiting. */
 async function awaitQuiet({ pglite, endpoint }: BaseDatabase, startedAtMs: number): Promise<void> {
