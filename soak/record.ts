@@ -65,7 +65,8 @@ export function findNextSeed(records: readonly MeasuredFigure[]): number {
  * record.
  */
 export function addToRecord(run: MeasuredFigure, record: MeasuredFigure | undefined): MeasuredFigure {
-  if (record === undefined || run.counts["first seed"] !== findNextSeed([record])) return run;
+  const first = run.counts["first seed"];
+  if (record === undefined || first === 1 || first !== findNextSeed([record])) return run;
   const names = new Set([...Object.keys(record.counts), ...Object.keys(run.counts)]);
   const sums = Array.from(names, (name) => [name, (record.counts[name] ?? 0) + (run.counts[name] ?? 0)]);
   const seeds = {
