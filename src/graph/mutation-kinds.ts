@@ -106,8 +106,9 @@ export const cartMutationKind: OptionsSharedByMutationKind<CartCommandContext> =
 
 /**
  * Locks and reads the cart that a mutation changes when the transaction begins. The mutation's input may have
- * a promotion code in `code`, new lines in `lines`, and an address in `address` or `savedAddressId`. A new
- * checkout session expects an address of the cart.
+ * a promotion code in `code`, new lines in `lines`, and an address in `address` or `savedAddressId`. For a
+ * new checkout session, tax rates and delivery methods are always read, because its cart should have an
+ * address.
  */
 const createCartRowLockFinder =
   (isNewSession: boolean): MutationRowLockFinder =>

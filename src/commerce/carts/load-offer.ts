@@ -37,7 +37,7 @@ export interface LoadCurrentCartPricingDataOptions {
   readonly taxCountry: string | null;
   /**
    * True if the cart has an address. Without an address, the cart has neither taxes nor delivery options, so
-   * tax rates and delivery methods are not loaded.
+   * tax rates and delivery methods need not be loaded.
    */
   readonly hasAddress: boolean;
   readonly buyerReference: string | null;

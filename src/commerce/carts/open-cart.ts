@@ -68,10 +68,11 @@ const addedVariantsMax = 200;
 const openedCarts = new WeakMap<Transaction, OpenedCart>();
 
 /**
- * The carts with an address, and the merchants with a promotion that depends on categories, which this
- * process has opened last. Only for them, the statement contains tax rates and delivery methods, or the
- * categories: these parts take a fifth of the statement's time, also if they find nothing. The first change
- * of such a cart in a process reads the offer with a second statement.
+ * The carts whose address this process has seen, and the merchants whose last opened cart had a promotion
+ * that depends on categories. Otherwise the statement lacks tax rates and delivery methods, or categories,
+ * unless the caller expects an address: these parts take a quarter of the statement's time, also if they find
+ * nothing. A cart that needs a part that the statement lacked costs a second statement, which reads the whole
+ * offer.
  */
 const seen = {
   address: new LRUCache<string, true>(limitGrowingCache(10_000)),

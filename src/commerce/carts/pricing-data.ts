@@ -44,7 +44,10 @@ export interface CartPricingVariant {
     readonly width: number;
     readonly height: number;
   } | null;
-  /** Ids of the product's categories and of all their parent categories. */
+  /**
+   * Ids of the product's categories and of all their parent categories; empty if no promotion that can apply
+   * depends on categories.
+   */
   readonly categoryIds: readonly string[];
 }
 
@@ -69,11 +72,11 @@ export interface CartPricingMarket {
   readonly defaultLocale: string;
   readonly countries: readonly string[];
   /**
-   * The tax rates of all classes that are valid now in the requested country; empty if the cart has no
-   * address.
+   * The tax rates of all classes that are valid now in the requested country. They may be empty if the cart
+   * has no address, and are not used then.
    */
   readonly taxes: readonly MarketTaxRate[];
-  /** The active delivery methods; empty if the cart has no address. */
+  /** The active delivery methods. They may be empty if the cart has no address, and are not used then. */
   readonly deliveries: readonly CartPricingDeliveryMethod[];
 }
 
