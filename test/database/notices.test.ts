@@ -65,19 +65,24 @@ function createNoticeSetup(url: string, database: OpenedDatabase, end: NoticeSet
   };
 }
 
-/** The tests run at the same time, because they mostly wait. */
-const it = test.extend<{ setup: NoticeSetup }>({
+const alone = test.extend<{ setup: NoticeSetup }>({
   // eslint-disable-next-line no-empty-pattern -- vitest reads the fixture's dependencies from the pattern.
   setup: async ({}, use) => {
     const url = await createDatabase();
     const database = await openDatabase({ url });
     const ends: (() => Promise<void>)[] = [];
     await use(createNoticeSetup(url, database, (work) => void ends.push(work)));
-    for (const end of ends) await end();
-    await database.close();
-    await dropDatabase(url);
+    try {
+      for (const end of ends.toReversed()) await end();
+    } finally {
+      await database.close();
+      await dropDatabase(url);
+    }
   },
-}).concurrent;
+});
+
+/** Tests that run at the same time, because they mostly wait. Tests that must see a short gap run alone. */
+const it = alone.concurrent;
 
 const becomes = (isCurrent: boolean, { listening }: Recorder): Promise<unknown> =>
   vi.waitUntil(() => listening.isCurrent() === isCurrent, { timeout: 45_000 });
@@ -111,24 +116,24 @@ it("the channel of notices receives a transaction's notices after its commit onl
   await expect.poll(recorder.payloads).toEqual(["", "at once", "kept", "last"]);
 });
 
-it("the channel of notices is not current while disconnected, and first reports a possible gap", async ({
-  expect,
-  setup,
-}) => {
-  const { startRecorder, sendNotice, cut } = setup;
-  const recorder = await startRecorder();
-  await becomes(true, recorder);
-  await cut();
-  await becomes(false, recorder);
-  await sendNotice("missed");
-  await becomes(true, recorder);
-  expect(recorder.notices).toEqual([
-    { payload: "", isCurrent: false },
-    { payload: "", isCurrent: false },
-  ]);
-  await sendNotice("heard");
-  await expect.poll(recorder.payloads).toEqual(["", "", "heard"]);
-});
+alone(
+  "the channel of notices is not current while disconnected, and first reports a possible gap",
+  async ({ expect, setup }) => {
+    const { startRecorder, sendNotice, cut } = setup;
+    const recorder = await startRecorder();
+    await becomes(true, recorder);
+    await cut();
+    await becomes(false, recorder);
+    await sendNotice("missed");
+    await becomes(true, recorder);
+    expect(recorder.notices).toEqual([
+      { payload: "", isCurrent: false },
+      { payload: "", isCurrent: false },
+    ]);
+    await sendNotice("heard");
+    await expect.poll(recorder.payloads).toEqual(["", "", "heard"]);
+  },
+);
 
 it("the channel of notices is not current while silent, and then receives all delayed notices", async ({
   expect,
@@ -164,7 +169,7 @@ it("the channel of notices confirms that every earlier notice has arrived", asyn
   expect(confirmed).toBeGreaterThan(0);
 });
 
-it("the channel of notices confirms nothing while silent or disconnected", async ({ expect, setup }) => {
+alone("the channel of notices confirms nothing while silent or disconnected", async ({ expect, setup }) => {
   const { startRecorder, startProxy, sendNotice, cut } = setup;
   const proxy = await startProxy();
   const recorder = await startRecorder(proxy);

@@ -68,15 +68,14 @@ const addedVariantsMax = 200;
 const openedCarts = new WeakMap<Transaction, OpenedCart>();
 
 /**
- * The carts whose address this process has seen, and the merchants whose last opened cart had a promotion
- * that depends on categories. Otherwise the statement lacks tax rates and delivery methods, or categories,
- * unless the caller expects an address: these parts take a quarter of the statement's time, also if they find
- * nothing. A cart that needs a part that the statement lacked costs a second statement, which reads the whole
- * offer.
+ * The carts for which this process has last seen an address, or a promotion that depends on categories. For
+ * other carts, the statement lacks tax rates and delivery methods, or categories, unless the caller expects
+ * an address: these parts take a quarter of the statement's time, also if they find nothing. A cart that
+ * needs a part that the statement lacked costs a second statement, which reads the whole offer.
  */
 const seen = {
   address: new LRUCache<string, true>(limitGrowingCache(10_000)),
-  categories: new LRUCache<string, true>(limitGrowingCache(1_000)),
+  categories: new LRUCache<string, true>(limitGrowingCache(10_000)),
 };
 
 function keepSeen(cache: LRUCache<string, true>, id: string, isSeen: boolean): void {
@@ -96,7 +95,7 @@ export function createCartLockAndPreloadQuery(
     variants: added.length === 0 ? "stored" : "stored and added",
     code: codeNormalized === undefined ? "stored" : "entered",
     hasAddress: isAddressExpected || seen.address.has(id),
-    hasCategories: seen.categories.has(merchantId),
+    hasCategories: seen.categories.has(id),
   } as const;
   const { hasAddress, hasCategories } = forms;
   const read = prepareStatementTemplate(db, {
@@ -112,7 +111,7 @@ export function createCartLockAndPreloadQuery(
       if (row === undefined) return;
       const needsCategories = isCategoryNeeded(row);
       keepSeen(seen.address, id, isAddressExpected || row.cart.address !== null);
-      keepSeen(seen.categories, merchantId, needsCategories);
+      keepSeen(seen.categories, id, needsCategories);
       const lacksCategories = needsCategories && !hasCategories;
       openedCarts.set(transaction, { ...toOpenedCart(row), codeNormalized, hasAddress, lacksCategories });
     },
