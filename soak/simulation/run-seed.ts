@@ -70,7 +70,7 @@ export async function runSeed(
     processes.faults.lost = 0;
     await awaitSimulatedDecisions(clients, record);
     await compareSimulatedReplays(clients, record);
-    await awaitQuiet(base, startedAtMs);
+    await awaitQuiet(base, server, startedAtMs);
   };
   await world.runUntil(work(), eventsMax).catch((error: unknown) => {
     record.violations.push(`The simulation did not end: ${String(error)}`);
@@ -137,12 +137,21 @@ const quietPollMs = 1_000;
 /** Longer than all pauses before the void of a payment that the buyer has given up. */
 const quietPollsMax = 1_800;
 
-/** Waits until no payment operation and no delivery is waiting. */
-async function awaitQuiet({ pglite, endpoint }: BaseDatabase, startedAtMs: number): Promise<void> {
+/**
+ * Waits until no payment operation and no delivery is waiting. The statement runs in the only session of
+ * PGlite and would also see the changes of an open transaction, which the end of the processes rolls back.
+ */
+async function awaitQuiet(
+  { pglite, endpoint }: BaseDatabase,
+  server: SimulatedDatabaseServer,
+  startedAtMs: number,
+): Promise<void> {
   const until = new Date(startedAtMs + quietPollMs * quietPollsMax);
   for (let poll = 0; poll < quietPollsMax; poll += 1) {
-    const { rows } = await pglite.query(waitingWork, [until, endpoint.id]);
-    if (rows.length === 0) return;
+    if (!server.isInTransaction) {
+      const { rows } = await pglite.query(waitingWork, [until, endpoint.id]);
+      if (rows.length === 0) return;
+    }
     await sleep(quietPollMs);
   }
 }

@@ -73,6 +73,11 @@ export class SimulatedDatabaseServer {
     this.#world = world;
   }
 
+  /** True while a transaction of a connection is open. */
+  get isInTransaction(): boolean {
+    return this.#owner !== undefined;
+  }
+
   /** Opens the database for the current process, like `openDatabase`. */
   open(): OpenedDatabase {
     const pool = this.#createPool();
