@@ -1,5 +1,6 @@
 /** Parses the arguments of `npm run soak`. */
 import { parseArgs } from "node:util";
+import { addableTests } from "./record.ts";
 
 export interface Arguments {
   readonly minutes: number;
@@ -7,14 +8,16 @@ export interface Arguments {
   /** The database engine to test on; undefined to run each test on all engines that it supports. */
   readonly engine: (typeof engines)[number] | undefined;
   /**
-   * The maximum number of rounds of `oauth`, `contract`, `unchanged`, `serializability`, `simulation` and
-   * `planted-faults`; Infinity without `--rounds`.
+   * The maximum number of rounds of `oauth`, `contract`, `unchanged`, `serializability`, `simulation`,
+   * `planted-faults` and `full-suite`; Infinity without `--rounds`.
    */
   readonly rounds: number;
-  /** The first seed of `simulation`. */
-  readonly firstSeed: number;
+  /** The first seed of `simulation`; undefined without `--seed`. */
+  readonly firstSeed: number | undefined;
   /** True to write the results to docs/figures.json. */
   readonly isRecorded: boolean;
+  /** True to add the results to the recorded ones. */
+  readonly isAdded: boolean;
 }
 
 export class InvalidArgument extends Error {}
@@ -23,7 +26,7 @@ const engines = ["pglite", "postgres"] as const;
 
 export const help = (
   known: readonly string[],
-): string => `Usage: npm run soak -- --minutes N [--only LIST] [--engine NAME] [--rounds N] [--seed S] [--record]
+): string => `Usage: npm run soak -- --minutes N [--only LIST] [--engine NAME] [--rounds N] [--seed S] [--record [--add]]
 
 Kills the service, repeats requests and changes the same carts concurrently, on both engines, for N minutes in total.
 Exits with 1 if a test finds a violation.
@@ -32,12 +35,12 @@ Exits with 1 if a test finds a violation.
   --only LIST   runs only these tests, of: ${known.join(",")}
   --engine NAME runs the tests on one engine, pglite or postgres
   --rounds N    ends oauth after N codes, contract after N requests, unchanged after N reads,
-                serializability after N operations, simulation after N seeds and each fault of
-                planted-faults after N seeds, if they do not end before
+                serializability after N operations, simulation after N seeds, each fault of
+                planted-faults after N seeds and full-suite after N runs, if they do not end before
   --seed S      the first seed of simulation, 1 by default
-  --record      writes the results to docs/figures.json, from which "npm run generate" writes docs/figures.md.
-                The results of simulation are added to the recorded ones if S is the seed after the last
-                recorded one
+  --record      writes the results to docs/figures.json, from which "npm run generate" writes docs/figures.md
+  --add         with --record: adds the results to the recorded ones instead of replacing them; simulation then
+                starts with the seed after the last recorded one. Possible for ${addableTests.join(", ")}
   --help        prints this text
 `;
 
@@ -59,6 +62,8 @@ export function readArguments(args: readonly string[], known: readonly string[])
   const engine = engines.find((name) => name === values.engine);
   if (values.engine !== undefined && engine === undefined)
     throw new InvalidArgument(`--engine must be one of ${engines.join(", ")}, not ${values.engine}.`);
+  const isAdded = values.add === true;
+  if (isAdded) requireAddable(only, values);
   return {
     minutes,
     only,
@@ -66,10 +71,21 @@ export function readArguments(args: readonly string[], known: readonly string[])
     rounds,
     firstSeed: readFirstSeed(values.seed),
     isRecorded: values.record === true,
+    isAdded,
   };
 }
 
-function readFirstSeed(seed = "1"): number {
+/** Throws InvalidArgument if the results cannot be added to the recorded ones. */
+function requireAddable(only: readonly string[], { record, seed }: ReturnType<typeof parse>["values"]): void {
+  if (record !== true) throw new InvalidArgument("--add needs --record.");
+  const other = only.find((name) => !addableTests.includes(name));
+  if (other !== undefined)
+    throw new InvalidArgument(`--add needs --only with tests of ${addableTests.join(", ")}, not ${other}.`);
+  if (seed !== undefined) throw new InvalidArgument("--add and --seed exclude each other.");
+}
+
+function readFirstSeed(seed: string | undefined): number | undefined {
+  if (seed === undefined) return undefined;
   const firstSeed = Number(seed);
   if (!Number.isSafeInteger(firstSeed)) throw new InvalidArgument("--seed must be an integer.");
   return firstSeed;
@@ -91,6 +107,7 @@ const config = {
     rounds: { type: "string" },
     seed: { type: "string" },
     record: { type: "boolean" },
+    add: { type: "boolean" },
     help: { type: "boolean" },
   },
 } as const;

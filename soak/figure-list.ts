@@ -276,4 +276,17 @@ export const measuredGuarantees: readonly MeasuredGuarantee[] = [
   ...operationGuarantees,
   ...securityGuarantees,
   simulationGuarantee,
+  {
+    number: 36,
+    promise: "In 20 full runs of `npm test` in a row, no test fails.",
+    measurements: [
+      {
+        name: "full-suite",
+        command: "npm run soak -- --only full-suite --rounds 20 --minutes 400",
+        engines: ["both"],
+        atLeast: { "full runs": 20 },
+      },
+    ],
+    shortTests: [],
+  },
 ];

@@ -12,8 +12,9 @@ const introduction = `${notice}
 
 This page lists the guarantees of the service about faults, attackers and load. The first table of a guarantee
 shows the command that measures the guarantee at full size, and the values that the command measured when it
-was last run with \`--record\`. The second table of a guarantee lists the test files of \`npm test\` that check
-the guarantee with fewer faults and changes.
+was last run with \`--record\`. With the option \`--add\`, the command adds its counts and minutes to those of
+earlier runs, which may have been made with earlier versions of the code. The second table of a guarantee
+lists the test files of \`npm test\` that check the guarantee with fewer faults and changes.
 
 A guarantee is marked "not at this size yet" if all measurements of the guarantee together, on both databases,
 had fewer faults or changes than the guarantee names. A measured value is marked "above" or "below" if the
@@ -89,6 +90,7 @@ const labelsOfTest: Readonly<Record<string, ValueLabels>> = {
     "median recovery s": "median time from the kill to the next change, in seconds",
     "slowest recovery s": "longest time from a kill to the next change, in seconds",
   },
+  "full-suite": { "slowest run s": "duration of the slowest run in seconds" },
   "hostile-documents": {
     kinds: "kinds of documents",
     "median ms of work": "median CPU time in ms",
@@ -224,6 +226,9 @@ function measuredTable(
       ].flat(),
     ),
     row("violations", ({ violations }) => spell(violations)),
+    ...(columns.some(({ record }) => record?.runs !== undefined)
+      ? [row("added runs", ({ runs = 1 }) => spell(runs))]
+      : []),
     row("date", ({ date }) => date),
     row("duration in minutes", ({ minutes }) => spell(minutes)),
     row("machine", ({ machine }) => letterOf(found.machines.indexOf(machine))),

@@ -11,8 +11,8 @@ const printStep = (text: string): void => void process.stderr.write(`· ${text}\
 
 /** Runs the selected soak tests. Returns true if none found a violation. */
 async function soak(parsed: Arguments): Promise<boolean> {
-  const { minutes, only, engine: wanted, rounds, firstSeed, isRecorded } = parsed;
-  if (isRecorded && only.includes("simulation")) requireRecordableSeed(firstSeed);
+  const { minutes, only, engine: wanted, rounds, isAdded } = parsed;
+  const firstSeed = parsed.firstSeed ?? (isAdded ? findNextSeed(readRecords()) : 1);
   const runs = soakTests
     .filter(({ name }) => only.includes(name))
     .flatMap((figure) =>
@@ -41,7 +41,7 @@ async function soak(parsed: Arguments): Promise<boolean> {
       onStep: (text) => printStep(`${figure.name} on ${text}`),
     });
     reports.push(report);
-    if (isRecorded) record(report, (performance.now() - startedAt) / 60_000);
+    if (parsed.isRecorded) record(report, (performance.now() - startedAt) / 60_000, isAdded);
   }
   printResult(`\n${formatTable(reports)}`);
   const broken = formatViolations(reports);
@@ -49,18 +49,12 @@ async function soak(parsed: Arguments): Promise<boolean> {
   return broken === "";
 }
 
-/** Throws InvalidArgument if the record would not have all seeds from 1 to the last one. */
-function requireRecordableSeed(firstSeed: number): void {
-  const next = findNextSeed(readRecords());
-  if (firstSeed !== 1 && firstSeed !== next)
-    throw new InvalidArgument(`With --record, --seed must be 1, or ${next} to continue the recorded runs.`);
-}
-
 /** Records the result of a measurement at once, so that an interrupted run keeps its earlier results. */
-function record({ figure: name, engine, counts, violations }: Report, minutes: number): void {
+function record(report: Report, minutes: number, isAdded: boolean): void {
+  const { figure: name, engine, counts, violations } = report;
   const figure = findGuaranteeNumber(name);
   if (figure !== undefined)
-    recordFigures([{ figure, name, engine, minutes, counts, violations: violations.length }]);
+    recordFigures([{ figure, name, engine, minutes, counts, violations: violations.length }], isAdded);
 }
 
 /** Ends this process on a signal. Exit handlers then kill the service, and PostgreSQL ends by itself. */

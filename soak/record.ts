@@ -1,7 +1,7 @@
 /**
  * Reads and writes docs/figures.json, the measured values from which docs/figures.md is generated. Only
  * commands with the option `--record` write the file. For each measurement and engine, the file has the
- * values of the last run. Only the simulation can add a run to the recorded ones.
+ * values of the last run, or of all runs that were added to it with the option `--add`.
  */
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { availableParallelism, cpus } from "node:os";
@@ -15,6 +15,8 @@ export interface MeasuredFigure {
   /** The database engine; null if the measurement does not depend on an engine. */
   readonly engine: Report["engine"] | null;
   readonly minutes: number;
+  /** The number of runs of the command whose values were added up; 1 if left out. */
+  readonly runs?: number;
   /** The size of the test and the measured values. Their names contain the unit. */
   readonly counts: Readonly<Record<string, number>>;
   /** The number of violations of the guarantee. */
@@ -29,14 +31,13 @@ export interface FigureRecord extends MeasuredFigure {
 
 const path = new URL("../docs/figures.json", import.meta.url);
 
-export function recordFigures(measured: readonly MeasuredFigure[]): void {
+/** Writes the figures. Each replaces the recorded one, or is added to it if `isAdded` is true. */
+export function recordFigures(measured: readonly MeasuredFigure[], isAdded = false): void {
   const date = new Date().toISOString().slice(0, 10);
   const present = readRecords();
   const newRecords = measured.map((value): FigureRecord => {
-    const figure = addToRecord(
-      value,
-      present.find((record) => recordKey(record) === recordKey(value)),
-    );
+    const record = isAdded ? present.find((one) => recordKey(one) === recordKey(value)) : undefined;
+    const figure = record === undefined ? value : addToRecord(value, record);
     return { ...figure, minutes: Math.round(figure.minutes * 10) / 10, date, machine: describeMachine() };
   });
   const kept = present.filter(
@@ -54,31 +55,41 @@ export function readRecords(): FigureRecord[] {
   return JSON.parse(readFileSync(path, "utf8")) as FigureRecord[];
 }
 
-/** Returns the first seed of a run that continues the recorded runs of the simulation. */
+/** Returns the seed after the last recorded one of the simulation. */
 export function findNextSeed(records: readonly MeasuredFigure[]): number {
   return (records.find(({ name }) => name === "simulation")?.counts["last seed"] ?? 0) + 1;
 }
 
-/**
- * Returns the figure that replaces a record after a run. If the run began with the seed after the last
- * recorded one, its minutes, counts and violations are added to the record. All other runs replace the
- * record.
- */
-export function addToRecord(run: MeasuredFigure, record: MeasuredFigure | undefined): MeasuredFigure {
-  const first = run.counts["first seed"];
-  if (record === undefined || first === 1 || first !== findNextSeed([record])) return run;
+/** The tests whose counts are sums, so that the counts of several runs can be added. */
+export const addableTests: readonly string[] = [
+  "crash",
+  "duplicates",
+  "checkout",
+  "stripe-crash",
+  "webhooks",
+  "serializability",
+  "simulation",
+  "full-suite",
+];
+
+/** Returns the sums of a run and a record: of their runs, minutes, counts and violations. */
+export function addToRecord(run: MeasuredFigure, record: MeasuredFigure): MeasuredFigure {
   const names = new Set([...Object.keys(record.counts), ...Object.keys(run.counts)]);
-  const sums = Array.from(names, (name) => [name, (record.counts[name] ?? 0) + (run.counts[name] ?? 0)]);
-  const seeds = {
-    "first seed": record.counts["first seed"] ?? 1,
-    "last seed": run.counts["last seed"] ?? 0,
-  };
+  const counts = Array.from(names, (name) => [name, combine(name, record.counts[name], run.counts[name])]);
   return {
     ...run,
     minutes: record.minutes + run.minutes,
-    counts: { ...(Object.fromEntries(sums) as Record<string, number>), ...seeds },
+    runs: (record.runs ?? 1) + 1,
+    counts: Object.fromEntries(counts) as Record<string, number>,
     violations: record.violations + run.violations,
   };
+}
+
+function combine(name: string, recorded: number | undefined, added: number | undefined): number {
+  if (recorded === undefined || added === undefined) return recorded ?? added ?? 0;
+  if (name === "first seed") return Math.min(recorded, added);
+  if (name === "last seed" || name.startsWith("slowest")) return Math.max(recorded, added);
+  return recorded + added;
 }
 
 const recordKey = ({ name, engine }: MeasuredFigure): string => `${name} ${engine}`;

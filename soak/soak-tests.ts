@@ -29,7 +29,7 @@ import { startService } from "./service.ts";
 import { openShop } from "./shop.ts";
 import { runStop } from "./stop.ts";
 import { countResponseCacheHits, runUnchanged } from "./unchanged.ts";
-import { runSuite, type suites } from "./suites.ts";
+import { runFullSuite, runSuite, type suites } from "./suites.ts";
 import { runWebhookLatency } from "./webhook-latency.ts";
 import { runWebhooks, webhookEnvironment } from "./webhooks.ts";
 
@@ -39,8 +39,8 @@ export interface SoakTestOptions {
   readonly isOver: () => boolean;
   /**
    * The maximum number of codes of `oauth`, of requests of `contract`, of reads of `unchanged`, of operations
-   * of `serializability`, of seeds of `simulation`, and of seeds of each fault of `planted-faults`; Infinity
-   * for no maximum.
+   * of `serializability`, of seeds of `simulation`, of seeds of each fault of `planted-faults`, and of runs
+   * of `full-suite`; Infinity for no maximum.
    */
   readonly roundsMax: number;
   /** The first seed of `simulation`. */
@@ -102,6 +102,7 @@ export const soakTests: readonly SoakTest[] = [
       ...operationSuites,
     ] as const satisfies readonly (keyof typeof suites)[]
   ).map(createSuiteTest),
+  { name: "full-suite", engines: ["both"], weight: 3, run: runFullSuite },
   { name: "hostile-documents", engines: ["pglite"], weight: 1, run: hostileDocuments },
 ];
 

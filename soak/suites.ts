@@ -84,17 +84,63 @@ interface VitestResult {
 }
 
 export async function runSuite(name: keyof typeof suites): Promise<Report> {
+  const sizes = fullSizes[name] ?? {};
+  const { counts, violations } = await runTestFiles(suites[name], sizes);
+  const { files, seconds, ...results } = counts;
+  return {
+    figure: name,
+    engine: "both",
+    counts: {
+      files,
+      ...results,
+      ...(sizes["HOSTILE_CALLS"] === undefined ? {} : { calls: sizes["HOSTILE_CALLS"] }),
+      ...(sizes["TAX_HISTORIES"] === undefined ? {} : { orders: sizes["TAX_HISTORIES"] }),
+      seconds,
+    },
+    violations,
+  };
+}
+
+export interface FullSuitePlan {
+  readonly roundsMax: number;
+  readonly isOver: () => boolean;
+  readonly onStep: (text: string) => void;
+}
+
+/** Runs all test files of `npm test` again and again, at least once, until a run fails. */
+export async function runFullSuite({ roundsMax, isOver, onStep }: FullSuitePlan): Promise<Report> {
+  const sums = { "full runs": 0, passed: 0, failed: 0, skipped: 0, "slowest run s": 0 };
+  const violations: string[] = [];
+  do {
+    const { counts, violations: found } = await runTestFiles([], {});
+    sums["full runs"] += 1;
+    for (const name of ["passed", "failed", "skipped"] as const) sums[name] += counts[name];
+    sums["slowest run s"] = Math.max(sums["slowest run s"], counts.seconds);
+    violations.push(...found);
+    onStep(`all databases: ${sums["full runs"]} full runs, the last in ${counts.seconds} s`);
+  } while (violations.length === 0 && sums["full runs"] < roundsMax && !isOver());
+  return { figure: "full-suite", engine: "both", counts: sums, violations };
+}
+
+interface TestFilesResult extends Pick<Report, "violations"> {
+  readonly counts: Readonly<Record<"files" | "passed" | "failed" | "skipped" | "seconds", number>>;
+}
+
+/** Runs test files with vitest, all of `npm test` if the list is empty, with environment variables. */
+async function runTestFiles(
+  files: readonly string[],
+  sizes: Readonly<Record<string, number>>,
+): Promise<TestFilesResult> {
   const folder = mkdtempSync(join(tmpdir(), "commerce-gateway-soak-"));
   const file = join(folder, "outcome.json");
   const args = [
     join(project, "node_modules/vitest/vitest.mjs"),
     "run",
-    ...suites[name],
+    ...files,
     "--reporter=json",
     `--outputFile=${file}`,
   ];
   const startedAt = performance.now();
-  const sizes = fullSizes[name] ?? {};
   try {
     const env = Object.entries(sizes).map(([variable, size]) => [variable, String(size)]);
     const child = spawn(process.execPath, args, {
@@ -110,20 +156,16 @@ export async function runSuite(name: keyof typeof suites): Promise<Report> {
       assertionResults.filter(({ status }) => status === "failed"),
     );
     // A file that cannot be loaded has no results, and therefore no failed tests.
+    const expectedFiles = files.length === 0 ? testResults.length : files.length;
     const filesWithoutResults =
-      suites[name].length - testResults.filter(({ assertionResults }) => assertionResults.length > 0).length;
-    const seconds = Math.round((performance.now() - startedAt) / 1000);
+      expectedFiles - testResults.filter(({ assertionResults }) => assertionResults.length > 0).length;
     return {
-      figure: name,
-      engine: "both",
       counts: {
-        files: suites[name].length,
+        files: expectedFiles,
         passed: numPassedTests,
         failed: numFailedTests,
         skipped: numPendingTests,
-        ...(sizes["HOSTILE_CALLS"] === undefined ? {} : { calls: sizes["HOSTILE_CALLS"] }),
-        ...(sizes["TAX_HISTORIES"] === undefined ? {} : { orders: sizes["TAX_HISTORIES"] }),
-        seconds,
+        seconds: Math.round((performance.now() - startedAt) / 1000),
       },
       violations: [
         ...failed.map(({ fullName }) => `Failed: ${fullName}`),

@@ -7,7 +7,15 @@ import { describe, expect, it } from "vitest";
 import { measuredGuarantees } from "#soak/figure-list.ts";
 import { renderFigures } from "#soak/figure-table.ts";
 import { soakTests } from "#soak/soak-tests.ts";
-import { addToRecord, type FigureRecord, findNextSeed, readRecords } from "#soak/record.ts";
+import { readArguments } from "#soak/arguments.ts";
+import {
+  addableTests,
+  addToRecord,
+  type FigureRecord,
+  findNextSeed,
+  type MeasuredFigure,
+  readRecords,
+} from "#soak/record.ts";
 import { suites } from "#soak/suites.ts";
 
 const record: FigureRecord = {
@@ -25,9 +33,9 @@ const sectionOf = (records: readonly FigureRecord[], number: number): string =>
   (renderFigures(records).split(/^## Guarantee /m)[number] ?? "").replaceAll(/\s+/g, " ");
 
 describe("the list of figures", () => {
-  it("has 35 figures, in order", () => {
+  it("has 36 figures, in order", () => {
     expect(measuredGuarantees.map(({ number }) => number)).toEqual(
-      Array.from({ length: 35 }, (_, index) => index + 1),
+      Array.from({ length: 36 }, (_, index) => index + 1),
     );
   });
 
@@ -106,31 +114,64 @@ describe("a recorded run of the simulation", () => {
   const recorded: FigureRecord = {
     ...record,
     name: "simulation",
-    counts: { "first seed": 1, "last seed": 1_000, seeds: 1_000, kills: 800 },
+    counts: { "first seed": 1, "last seed": 1_000, seeds: 1_000, kills: 800, "slowest run s": 3 },
     violations: 1,
   };
-  const run = (first: number): FigureRecord => ({
+  const run: FigureRecord = {
     ...recorded,
     minutes: 5,
-    counts: { "first seed": first, "last seed": first + 199, seeds: 200, kills: 100, cuts: 7 },
+    counts: { "first seed": 1_001, "last seed": 1_200, seeds: 200, kills: 100, "slowest run s": 2, cuts: 7 },
     violations: 2,
     date: "2026-01-03",
-  });
+  };
 
-  it("is added to the record if it begins with the seed after the last recorded one", () => {
+  it("begins with the seed after the last recorded one", () => {
     expect(findNextSeed([record, recorded])).toBe(1_001);
-    expect(addToRecord(run(1_001), recorded)).toEqual({
-      ...recorded,
-      minutes: 35,
-      counts: { "first seed": 1, "last seed": 1_200, seeds: 1_200, kills: 900, cuts: 7 },
-      violations: 3,
-      date: "2026-01-03",
-    });
+    expect(findNextSeed([record])).toBe(1);
   });
 
-  it("replaces the record if it begins with seed 1", () => {
-    expect(addToRecord(run(1), recorded)).toEqual(run(1));
-    expect(addToRecord(run(1), undefined)).toEqual(run(1));
-    expect(addToRecord(record, record)).toEqual(record);
+  it("is added to the record with --add", () => {
+    const added: MeasuredFigure = {
+      ...run,
+      minutes: 35,
+      runs: 2,
+      counts: {
+        "first seed": 1,
+        "last seed": 1_200,
+        seeds: 1_200,
+        kills: 900,
+        "slowest run s": 3,
+        cuts: 7,
+      },
+      violations: 3,
+    };
+    expect(addToRecord(run, recorded)).toEqual(added);
+    expect(addToRecord(run, added).runs).toBe(3);
+    expect(sectionOf([{ ...run, ...added }], 35)).toContain("| added runs | 2 |");
+    expect(sectionOf([recorded], 35)).not.toContain("added runs");
+  });
+});
+
+describe("--add", () => {
+  const names = [...addableTests, "bystanders"];
+  const read =
+    (...args: readonly string[]) =>
+    () =>
+      readArguments(["--minutes", "1", ...args], names);
+
+  it("is refused without --record, with --seed, and for a test whose counts are no sums", () => {
+    expect(read("--only", "crash", "--add")).toThrow("--add needs --record.");
+    expect(read("--only", "simulation", "--record", "--add", "--seed", "7")).toThrow(
+      "--add and --seed exclude each other.",
+    );
+    expect(read("--only", "crash,bystanders", "--record", "--add")).toThrow(
+      /^--add needs .*, not bystanders\.$/,
+    );
+    expect(read("--record", "--add")).toThrow(", not bystanders.");
+    expect(read("--only", "crash,simulation", "--record", "--add")()).toMatchObject({
+      isRecorded: true,
+      isAdded: true,
+      firstSeed: undefined,
+    });
   });
 });
