@@ -1,4 +1,5 @@
-/** Renders docs/figures.md: each measured guarantee, with its commands and last measured values. */
+/** Renders and writes docs/figures.md: each measured guarantee, with its commands and last measured values. */
+import { writeFileSync } from "node:fs";
 import { measuredGuarantees } from "./figure-list.ts";
 import type { GuaranteeMeasurement, MeasuredGuarantee } from "./guarantee.ts";
 import type { FigureRecord } from "./record.ts";
@@ -10,10 +11,11 @@ const introduction = `${notice}
 
 # Measured guarantees
 
-This page lists the guarantees of the service about faults, attackers and load. The first table of a guarantee
-shows the command that measures the guarantee at full size, and the values that the command measured when it
-was last run with \`--record\`. With the option \`--add\`, the command adds its counts and minutes to those of
-earlier runs, which may have been made with earlier versions of the code. The second table of a guarantee
+This page lists the guarantees of the service about faults, attackers and load, and one about its tests. The
+first table of a guarantee shows the command that measures the guarantee at full size, and the values that the
+command measured when it was last run with \`--record\`. If the table has the row "runs together", the values
+are those of several runs with \`--add\`, which may have been made with earlier versions of the code: counts
+and minutes are sums, and the date and the machine are those of the last run. The second table of a guarantee
 lists the test files of \`npm test\` that check the guarantee with fewer faults and changes.
 
 A guarantee is marked "not at this size yet" if all measurements of the guarantee together, on both databases,
@@ -144,6 +146,11 @@ const labelOf = (measurement: string, value: string): string =>
 /** Writes a number with spaces between groups of three digits. */
 const spell = (value: number): string => value.toLocaleString("en").replaceAll(",", " ");
 
+/** Writes docs/figures.md. */
+export function writeFiguresPage(records: readonly FigureRecord[]): void {
+  writeFileSync(new URL("../docs/figures.md", import.meta.url), renderFigures(records));
+}
+
 export function renderFigures(records: readonly FigureRecord[]): string {
   const machines = [...new Set(records.map(({ machine }) => machine))];
   const sections = measuredGuarantees.map((entry) => sectionOf(entry, { records, machines }));
@@ -227,7 +234,7 @@ function measuredTable(
     ),
     row("violations", ({ violations }) => spell(violations)),
     ...(columns.some(({ record }) => record?.runs !== undefined)
-      ? [row("added runs", ({ runs = 1 }) => spell(runs))]
+      ? [row("runs together", ({ runs = 1 }) => spell(runs))]
       : []),
     row("date", ({ date }) => date),
     row("duration in minutes", ({ minutes }) => spell(minutes)),

@@ -1,11 +1,13 @@
 /** The command `npm run soak -- --minutes N`, described in README.md of this folder. */
 import { type Arguments, InvalidArgument, help, readArguments } from "./arguments.ts";
 import { measuredGuarantees } from "./figure-list.ts";
+import { writeFiguresPage } from "./figure-table.ts";
 import { soakTests, runSoakTest } from "./soak-tests.ts";
 import { findNextSeed, readRecords, recordFigures } from "./record.ts";
 import { type Report, formatTable, formatViolations } from "./report.ts";
 
 const known = soakTests.map(({ name }) => name);
+const byDefault = soakTests.filter(({ isOnlyByName }) => isOnlyByName !== true).map(({ name }) => name);
 const printResult = (text: string): void => void process.stdout.write(`${text}\n`);
 const printStep = (text: string): void => void process.stderr.write(`· ${text}\n`);
 
@@ -53,15 +55,16 @@ async function soak(parsed: Arguments): Promise<boolean> {
 function record(report: Report, minutes: number, isAdded: boolean): void {
   const { figure: name, engine, counts, violations } = report;
   const figure = findGuaranteeNumber(name);
-  if (figure !== undefined)
-    recordFigures([{ figure, name, engine, minutes, counts, violations: violations.length }], isAdded);
+  if (figure === undefined) return;
+  recordFigures([{ figure, name, engine, minutes, counts, violations: violations.length }], isAdded);
+  writeFiguresPage(readRecords());
 }
 
 /** Ends this process on a signal. Exit handlers then kill the service, and PostgreSQL ends by itself. */
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => process.exit(130));
 
 try {
-  const parsed = readArguments(process.argv.slice(2), known);
+  const parsed = readArguments(process.argv.slice(2), { known, byDefault });
   if (parsed === undefined) printResult(help(known));
   else process.exitCode = (await soak(parsed)) ? 0 : 1;
 } catch (error) {

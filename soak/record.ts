@@ -60,7 +60,10 @@ export function findNextSeed(records: readonly MeasuredFigure[]): number {
   return (records.find(({ name }) => name === "simulation")?.counts["last seed"] ?? 0) + 1;
 }
 
-/** The tests whose counts are sums, so that the counts of several runs can be added. */
+/**
+ * The tests whose counts can be combined over several runs: they are sums, except the slowest value, and the
+ * first and last seed.
+ */
 export const addableTests: readonly string[] = [
   "crash",
   "duplicates",
@@ -72,8 +75,14 @@ export const addableTests: readonly string[] = [
   "full-suite",
 ];
 
-/** Returns the sums of a run and a record: of their runs, minutes, counts and violations. */
+/**
+ * Returns a run and a record together: the sums of their runs, minutes, counts and violations. Throws if the
+ * run does not begin with the seed after the last recorded one.
+ */
 export function addToRecord(run: MeasuredFigure, record: MeasuredFigure): MeasuredFigure {
+  const first = run.counts["first seed"];
+  if (first !== undefined && first !== findNextSeed([record]))
+    throw new Error(`The run begins with seed ${first}, but the next seed is ${findNextSeed([record])}.`);
   const names = new Set([...Object.keys(record.counts), ...Object.keys(run.counts)]);
   const counts = Array.from(names, (name) => [name, combine(name, record.counts[name], run.counts[name])]);
   return {

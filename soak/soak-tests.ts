@@ -53,6 +53,8 @@ export interface SoakTest {
   readonly engines: readonly Report["engine"][];
   /** The weight of the test when the time is divided between the selected tests. */
   readonly weight: number;
+  /** True if the test runs only if `--only` names it. */
+  readonly isOnlyByName?: boolean;
   /** The settings of the PostgreSQL server of this test. */
   readonly settings?: Readonly<Record<string, string>>;
   /** True if the test starts PostgreSQL itself. */
@@ -102,7 +104,7 @@ export const soakTests: readonly SoakTest[] = [
       ...operationSuites,
     ] as const satisfies readonly (keyof typeof suites)[]
   ).map(createSuiteTest),
-  { name: "full-suite", engines: ["both"], weight: 3, run: runFullSuite },
+  { name: "full-suite", engines: ["both"], weight: 1, isOnlyByName: true, run: runFullSuite },
   { name: "hostile-documents", engines: ["pglite"], weight: 1, run: hostileDocuments },
 ];
 

@@ -146,9 +146,13 @@ describe("a recorded run of the simulation", () => {
       violations: 3,
     };
     expect(addToRecord(run, recorded)).toEqual(added);
-    expect(addToRecord(run, added).runs).toBe(3);
-    expect(sectionOf([{ ...run, ...added }], 35)).toContain("| added runs | 2 |");
-    expect(sectionOf([recorded], 35)).not.toContain("added runs");
+    const next = { ...run, counts: { ...run.counts, "first seed": 1_201, "last seed": 1_400 } };
+    expect(addToRecord(next, added).runs).toBe(3);
+    expect(() => addToRecord(run, added)).toThrow(
+      "The run begins with seed 1001, but the next seed is 1201.",
+    );
+    expect(sectionOf([{ ...run, ...added }], 35)).toContain("| runs together | 2 |");
+    expect(sectionOf([recorded], 35)).not.toContain("runs together");
   });
 });
 
@@ -157,7 +161,7 @@ describe("--add", () => {
   const read =
     (...args: readonly string[]) =>
     () =>
-      readArguments(["--minutes", "1", ...args], names);
+      readArguments(["--minutes", "1", ...args], { known: names });
 
   it("is refused without --record, with --seed, and for a test whose counts are no sums", () => {
     expect(read("--only", "crash", "--add")).toThrow("--add needs --record.");
@@ -167,7 +171,13 @@ describe("--add", () => {
     expect(read("--only", "crash,bystanders", "--record", "--add")).toThrow(
       /^--add needs .*, not bystanders\.$/,
     );
-    expect(read("--record", "--add")).toThrow(", not bystanders.");
+    expect(read("--record", "--add")).toThrow(/^--add needs --only with tests of .*full-suite\.$/);
+    expect(read("--only", "simulation", "--record", "--seed", "7")).toThrow(
+      "--record needs --seed 1, or --add to continue the recorded seeds.",
+    );
+    expect(readArguments(["--minutes", "1"], { known: names, byDefault: ["crash"] })?.only).toEqual([
+      "crash",
+    ]);
     expect(read("--only", "crash,simulation", "--record", "--add")()).toMatchObject({
       isRecorded: true,
       isAdded: true,

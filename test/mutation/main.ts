@@ -4,7 +4,8 @@
  */
 import { parseArgs } from "node:util";
 import { Stryker } from "@stryker-mutator/core";
-import { recordFigures } from "#soak/record.ts";
+import { writeFiguresPage } from "#soak/figure-table.ts";
+import { readRecords, recordFigures } from "#soak/record.ts";
 import { type MutatedModule, modules } from "./modules.ts";
 
 const figure = 17;
@@ -91,6 +92,7 @@ function record({ name, minutes, mutants, noticed, score }: Score): void {
       violations: score < leastScore ? 1 : 0,
     },
   ]);
+  writeFiguresPage(readRecords());
 }
 
 const { values } = parseArgs({

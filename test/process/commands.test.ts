@@ -164,7 +164,7 @@ it.each([
   expect(existsSync(DATA_DIR)).toBe(false);
 });
 
-/** One cold start, and eleven openings of the database, on a busy machine. */
+/** Two cold starts, and ten openings of the database, on a busy machine. */
 const startsMsMax = 180_000;
 
 it(
@@ -179,7 +179,7 @@ it(
         expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
         return JSON.parse(stdout) as Record<string, string>;
       };
-    // Each process loads all modules again, so only the first command is a process.
+    // Each process loads all modules again, so only `migrate` and `seed` are processes.
     const run = runBy(runHere);
     const { applied } = (await runBy(runCommand)("migrate")) as unknown as { applied: string[] };
     expect(applied.length).toBeGreaterThan(0);
