@@ -30,14 +30,17 @@ export async function installCommandLine(folder: string): Promise<string> {
 export interface CommandLine {
   /** The installed program. */
   readonly program: string;
+  /** The folder in which commands run. A folder with `.data/demo.json` would give them its credentials. */
+  readonly folder: string;
   readonly environment: Readonly<Record<string, string>>;
 }
 
 type Child = ChildProcessByStdio<null, Readable, Readable>;
 
-const start = ({ program, environment }: CommandLine, args: readonly string[]): Child => {
+const start = ({ program, folder, environment }: CommandLine, args: readonly string[]): Child => {
   const { PATH } = process.env;
   return spawn(process.execPath, [program, ...args], {
+    cwd: folder,
     env: { PATH, ...environment },
     stdio: ["ignore", "pipe", "pipe"],
   });

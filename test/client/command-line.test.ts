@@ -39,6 +39,7 @@ beforeAll(async () => {
   demo = readDemoSecrets(place.folder);
   line = {
     program,
+    folder,
     environment: { HOME: folder, XDG_CONFIG_HOME: join(folder, "config"), COMMERCE_URL: service().address },
   };
 }, 180_000);

@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { openDatabase } from "#database/connect.ts";
 import { hasRedis } from "#test/support/balancer.ts";
 import { type PostgresServer, startPostgres } from "#test/support/postgres.ts";
-import { type Ended, runCommand, startService } from "#test/support/process.ts";
+import { type Ended, runCommand, startService, temporaryFolder } from "#test/support/process.ts";
 import { type Listening, startProgram } from "#test/support/program.ts";
 import { selfSignedCertificate, selfSignedKey } from "#test/webhooks/self-signed.ts";
 
@@ -122,6 +122,7 @@ describe("a database that accepts only TLS", () => {
       const { address } = await startService({
         NODE_EXTRA_CA_CERTS: files.certificate,
         DATABASE_URL: toUrl("sslmode=verify-full"),
+        DATA_DIR: temporaryFolder(),
         REDIS_URL: `rediss://localhost:${redis.port}`,
         ENCRYPTION_KEYS: encryptionKeys,
         DEMO: "1",

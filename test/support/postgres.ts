@@ -64,13 +64,18 @@ const careless = {
   max_wal_size: "256MB",
 };
 
+/** The folder in which `npm start` keeps its data. A test that writes to it would change other runs. */
+const projectDataFolder = join(import.meta.dirname, "../../.data");
+
 /**
  * vitest's globalSetup: starts one server per run with the migrated template, and creates a folder for copied
- * databases. Test files find both through `databases.ts`.
+ * databases. Test files find both through `databases.ts`. After the run, it throws an error if a test has
+ * created the project's data folder.
  */
 export async function setup(project: {
   provide(key: "postgresUrl" | "copies", value: string): void;
 }): Promise<() => Promise<void>> {
+  const hadDataFolder = existsSync(projectDataFolder);
   const server = await startPostgres();
   try {
     await createTemplate(server.url);
@@ -84,6 +89,8 @@ export async function setup(project: {
   return async () => {
     await server.stop();
     rmSync(copies, { recursive: true, force: true });
+    if (!hadDataFolder && existsSync(projectDataFolder))
+      throw new Error(`A test has written to ${projectDataFolder}: give its service a DATA_DIR of its own.`);
   };
 }
 
