@@ -53,8 +53,7 @@ export default defineConfig({
     hookTimeout: 120_000,
     // Awaited conditions are usually met at once; a busy machine may need longer.
     expect: { poll: { timeout: 45_000 } },
-    // One more than the cores of a small machine: a third of the files waits for other processes.
-    maxWorkers: 3,
+    maxWorkers: 2,
     sequence: { sequencer: LongestFirst },
     projects: [
       { extends: true, test: { name: "alone", include: alone, exclude: excluded, isolate: true } },

@@ -13,7 +13,6 @@ import { sweeps } from "#app/sweeps.ts";
 import { noticeChannel } from "#database/notices.ts";
 import { createLog } from "#foundation/log.ts";
 import { publicUrl } from "#test/support/copies.ts";
-import { temporaryFolderUntil } from "#test/support/process.ts";
 import { useWorld } from "#test/support/use-world.ts";
 
 const page = "/api/v1/catalog/merchants/lindenhof/products/fjell-2-trekking-tent";
@@ -33,19 +32,16 @@ describe.each(["pglite", "postgres"] as const)("the response cache on %s", (engi
   let ids: Record<"product" | "variant" | "market" | "category" | "merchant", string>;
   const uses: { operation: string; isHit: boolean }[] = [];
   const notices: string[] = [];
-  const dataDir = temporaryFolderUntil(afterAll);
 
   beforeAll(async () => {
     await world().app.listen();
     const settings = parseServiceSettings({
       PORT: "4000",
       PUBLIC_URL: publicUrl,
-      DATA_DIR: dataDir,
       RATE_LIMIT_SCALE: "0",
       RESPONSE_CACHE_MB: "0",
-      ...(engine === "postgres"
-        ? { DATABASE_URL: "postgres://unused", ENCRYPTION_KEYS: encryptionKeys }
-        : {}),
+      ENCRYPTION_KEYS: encryptionKeys,
+      ...(engine === "postgres" ? { DATABASE_URL: "postgres://unused" } : {}),
     });
     const { database, clock } = world();
     plain = await createServiceApp({ settings, log: createLog("silent"), clock, database });

@@ -33,7 +33,7 @@ interface Commands {
   readonly place: DemoPlace;
   /** The settings of both. A test may change them. */
   readonly environment: Record<string, string>;
-  /** Runs a command in another process; used at least once per group of commands. */
+  /** Runs a command in another process, as users do. */
   readonly run: Run;
   /** Runs a command in this process, without the cost of a start. */
   readonly runHere: Run;

@@ -64,7 +64,7 @@ const careless = {
   max_wal_size: "256MB",
 };
 
-/** The folder in which `npm start` keeps its data. A test that writes to it would change other runs. */
+/** The folder in which `npm start` keeps its data. No test may use it. */
 const projectDataFolder = join(import.meta.dirname, "../../.data");
 
 /**
@@ -90,7 +90,10 @@ export async function setup(project: {
     await server.stop();
     rmSync(copies, { recursive: true, force: true });
     if (!hadDataFolder && existsSync(projectDataFolder))
-      throw new Error(`A test has written to ${projectDataFolder}: give its service a DATA_DIR of its own.`);
+      throw new Error(
+        `${projectDataFolder} was created during the tests. If no service was started meanwhile, a test uses ` +
+          "it: the test must set DATA_DIR or ENCRYPTION_KEYS. Delete the folder.",
+      );
   };
 }
 

@@ -23,7 +23,8 @@ export function createOtherService(
     PORT: "4000",
     PUBLIC_URL: publicUrl,
     RATE_LIMIT_SCALE: "0",
-    ...(engine === "postgres" ? { DATABASE_URL: "postgres://unused", ENCRYPTION_KEYS: encryptionKeys } : {}),
+    ENCRYPTION_KEYS: encryptionKeys,
+    ...(engine === "postgres" ? { DATABASE_URL: "postgres://unused" } : {}),
     ...environment,
   });
   return createServiceApp({ settings, log: createLog("silent"), clock, database });

@@ -12,6 +12,7 @@ import { createLog } from "#foundation/log.ts";
 import { createPerson } from "#test/oauth/people.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import { createWorld, publicUrl, type World } from "#test/support/world.ts";
+import { encryptionKeys } from "#test/support/copies.ts";
 import { askAs, cookieName, scriptHeaders, signInAs } from "./console-calls.ts";
 
 const ally = "https://ally.example";
@@ -25,7 +26,12 @@ describe("a console session", () => {
   beforeAll(async () => {
     world = await createWorld("postgres", { environment: { CORS_ORIGINS: ally } });
     // A second process that shares only the database with the first.
-    const settings = parseServiceSettings({ PORT: "4000", PUBLIC_URL: publicUrl, RATE_LIMIT_SCALE: "0" });
+    const settings = parseServiceSettings({
+      PORT: "4000",
+      PUBLIC_URL: publicUrl,
+      RATE_LIMIT_SCALE: "0",
+      ENCRYPTION_KEYS: encryptionKeys,
+    });
     other = await createServiceApp({
       settings,
       log: createLog("silent"),
