@@ -33,7 +33,7 @@ interface Commands {
   readonly place: DemoPlace;
   /** The settings of both. A test may change them. */
   readonly environment: Record<string, string>;
-  /** Runs a command in another process, as users do. */
+  /** Runs a command in another process; used at least once per command. */
   readonly run: Run;
   /** Runs a command in this process, without the cost of a start. */
   readonly runHere: Run;
@@ -94,11 +94,8 @@ it("the command line creates and disables staff members, prints a password once,
     environment,
   );
   expect(given).toEqual({ code: 0, stdout: expect.not.stringContaining("typed") });
-  expect(await runHere("staff", "disable", String(person["id"]))).toEqual({
-    id: person["id"],
-    disabled: true,
-  });
-  const people = (await runHere("staff", "list", ...merchant)) as unknown as Record<string, unknown>[];
+  expect(await run("staff", "disable", String(person["id"]))).toEqual({ id: person["id"], disabled: true });
+  const people = (await run("staff", "list", ...merchant)) as unknown as Record<string, unknown>[];
   expect(people.map(({ email, role, disabledAt }) => [email, role, disabledAt])).toEqual([
     ["Ana@Shop.example", "analyst", expect.any(String)],
     ["b@shop.example", "admin", null],
@@ -125,7 +122,7 @@ it("the command line creates and disables staff members, prints a password once,
 });
 
 it("the command line changes an account's password, enables the account again, and audits it", async () => {
-  const { place, environment, runHere } = await commands();
+  const { place, environment, run, runHere } = await commands();
   const shop = ["--slug", "shop", "--name", "Shop", "--locale", "en", "--market", "DE"];
   const merchantId = String((await runHere("merchant", "create", ...shop))["id"]);
   const { id } = await runHere(
@@ -144,7 +141,7 @@ it("the command line changes an account's password, enables the account again, a
   expect(await runHere("staff", "disable", staffId)).toEqual({ id, disabled: true });
   const made = await runHere("staff", "password", staffId, "--revoke-grants");
   expect(made).toEqual({ id, password: expect.stringMatching(/^[\w-]{20}$/), grantsRevoked: true });
-  expect(await runHere("staff", "enable", staffId)).toEqual({ id, disabled: false });
+  expect(await run("staff", "enable", staffId)).toEqual({ id, disabled: false });
   const unknown = await runCommandHere(["staff", "password", "stf_none"], environment);
   expect(unknown).toEqual({ code: 1, stdout: "", stderr: "There is no staff account with this id.\n" });
   await inDatabase(place, async (db) => {
@@ -174,7 +171,7 @@ it("disables, enables and lists OAuth clients, and audits it", async () => {
   const app = String((await runHere("app", "create", "--name", "App"))["id"]);
   const uri = "https://app.example/callback";
   const id = String((await run("oauth-client", "create", "--app", app, "--redirect-uri", uri))["id"]);
-  expect(await runHere("oauth-client", "disable", id)).toEqual({ id, disabled: true });
+  expect(await run("oauth-client", "disable", id)).toEqual({ id, disabled: true });
   const listed = {
     id,
     appId: app,
@@ -183,8 +180,8 @@ it("disables, enables and lists OAuth clients, and audits it", async () => {
     version: 2,
     disabledAt: expect.any(String) as string,
   };
-  expect(await runHere("oauth-client", "list", "--app", app)).toMatchObject([listed]);
-  expect(await runHere("oauth-client", "enable", id)).toEqual({ id, disabled: false });
+  expect(await run("oauth-client", "list", "--app", app)).toMatchObject([listed]);
+  expect(await run("oauth-client", "enable", id)).toEqual({ id, disabled: false });
   expect((await entriesIn(place)).map(brief)).toEqual([
     ["appCreate", "command", null, "app", app],
     ...["oauthClientCreate", "oauthClientDisable", "oauthClientEnable"].map((action) => [
@@ -206,7 +203,7 @@ it("the command line creates OAuth clients, rotates signing keys, and audits it"
   const key = await run("signing-key", "rotate");
   const { code, stderr } = await runCommand(["grant", "revoke", "grt_none"], environment);
   expect({ code, stderr }).toEqual({ code: 1, stderr: "There is no grant with this id.\n" });
-  expect(await runHere("grant", "list")).toEqual([]);
+  expect(await run("grant", "list")).toEqual([]);
   const made = await inDatabase(place, (db) => db.selectFrom("oauthSigningKey").select("id").execute());
   expect(made).toHaveLength(2);
   expect(made).toContainEqual({ id: key["id"] });
