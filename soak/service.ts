@@ -122,8 +122,8 @@ export async function startService({
 
 interface Running {
   readonly child: ChildProcess;
-  /** Returns the end of the process's error output. */
-  readonly errorOutput: () => string;
+  /** Returns the end of what the process wrote to standard output and standard error. */
+  readonly output: () => string;
   kill(): Promise<void>;
   stop(): Promise<number | null>;
 }
@@ -137,18 +137,18 @@ function spawnService({ command, settings }: Started, onFault: (fault: string) =
   const { PATH, HOME } = process.env;
   const child = spawn(process.execPath, [...nodeOptions, main, command], {
     env: { PATH, HOME, MALLOC_ARENA_MAX: arenasMax, DRAIN_SECONDS: "0", ...settings },
-    stdio: ["ignore", "ignore", "pipe"],
+    stdio: ["ignore", "pipe", "pipe"],
   });
-  let errorOutput = "";
-  child.stderr
-    ?.setEncoding("utf8")
-    .on("data", (chunk: string) => (errorOutput = `${errorOutput}${chunk}`.slice(-2000)));
+  let output = "";
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding("utf8").on("data", (chunk: string) => (output = `${output}${chunk}`.slice(-2000)));
   let isExpectedToRun = true;
   const killAtEnd = (): void => void child.kill("SIGKILL");
   process.once("exit", killAtEnd);
-  child.once("exit", (code, signal) => {
-    process.removeListener("exit", killAtEnd);
-    if (isExpectedToRun) onFault(`The service ended by itself (${code ?? signal}): ${errorOutput}`);
+  child.once("exit", () => process.removeListener("exit", killAtEnd));
+  // Unlike `exit`, the event `close` is emitted after the last output of the process was read.
+  child.once("close", (code, signal) => {
+    if (isExpectedToRun) onFault(`The service ended by itself (${code ?? signal}): ${output}`);
   });
   const end = async (signal: NodeJS.Signals): Promise<number | null> => {
     isExpectedToRun = false;
@@ -160,7 +160,7 @@ function spawnService({ command, settings }: Started, onFault: (fault: string) =
   };
   return {
     child,
-    errorOutput: () => errorOutput,
+    output: () => output,
     kill: async () => void (await end("SIGKILL")),
     stop: () => end("SIGTERM"),
   };
@@ -169,10 +169,10 @@ function spawnService({ command, settings }: Started, onFault: (fault: string) =
 /** The maximum duration of a start in milliseconds, including seeding the demo on a busy machine. */
 const readyMsMax = 180_000;
 
-async function waitUntilReady({ child, errorOutput }: Running, ask: SendRequest): Promise<void> {
+async function waitUntilReady({ child, output }: Running, ask: SendRequest): Promise<void> {
   const until = performance.now() + readyMsMax;
   while (performance.now() < until) {
-    if (child.exitCode !== null) throw new Error(`The service ended before it was ready: ${errorOutput()}`);
+    if (child.exitCode !== null) throw new Error(`The service ended before it was ready: ${output()}`);
     const status = await ask({ method: "GET", url: "/readyz", headers: {}, body: undefined }).then(
       (answered) => answered.status,
       () => 0,

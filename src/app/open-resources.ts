@@ -81,6 +81,14 @@ const createRefusedRowLogger =
       "PostgreSQL refused to write a row of another merchant than that of the transaction.",
     );
 
+/** Creates a function that logs a crash of the embedded database and ends the process. */
+const createEmbeddedDatabaseCrashHandler =
+  (log: Log) =>
+  (explanation: string): never => {
+    log.fatal({ event: "embedded_database_crashed" }, explanation);
+    process.exit(1);
+  };
+
 /** Returns the verb and the first table of a statement, and the request that runs it, for a log line. */
 function describeStatementAndRequest(text: string): Readonly<Record<string, string | null | undefined>> {
   const { requestId, operationId, route } = getCurrentRequestIdAndRoute() ?? {};
@@ -104,6 +112,7 @@ export async function openConfiguredDatabase({
     onRefusedRow: createRefusedRowLogger(log),
     onPoolerLimitation: createPoolerLimitationLogger(log, "DATABASE_URL"),
     folder: settings.databaseUrl === undefined ? settings.dataDir : undefined,
+    onEmbeddedDatabaseCrash: createEmbeddedDatabaseCrashHandler(log),
     onStatement,
   });
   try {

@@ -60,6 +60,11 @@ export interface DatabaseOptions {
   readonly folder?: string | undefined;
   /** The file system in which the embedded database stores its data, instead of a folder. For tests. */
   readonly filesystem?: PGliteFilesystem | undefined;
+  /**
+   * Called with an explanation for the operator when the embedded database has crashed. Must end the process.
+   * By default, the explanation is written to standard error.
+   */
+  readonly onEmbeddedDatabaseCrash?: ((explanation: string) => never) | undefined;
   /** Called for every SQL statement. Tests use this function to count statements. */
   readonly onStatement?: ((event: LogEvent) => void) | undefined;
 }
@@ -116,7 +121,8 @@ export async function openDatabase(options: DatabaseOptions): Promise<OpenedData
   return options.url === undefined ? openEmbedded(options) : openPostgres(options, options.url);
 }
 
-async function openEmbedded({ folder, filesystem, onStatement }: DatabaseOptions): Promise<OpenedDatabase> {
+async function openEmbedded(options: DatabaseOptions): Promise<OpenedDatabase> {
+  const { folder, filesystem, onEmbeddedDatabaseCrash: onCrash, onStatement } = options;
   const release = folder === undefined ? (): void => undefined : await createAndLockFolder(folder);
   try {
     // The module `pglite.ts` is imported only here and only when needed, so that processes that use
@@ -124,6 +130,7 @@ async function openEmbedded({ folder, filesystem, onStatement }: DatabaseOptions
     const { listenForPGliteNotices, openPGlite, SingleConnectionPGliteDialect } = await import("./pglite.ts");
     const pglite = await openPGlite({
       filesystem,
+      onCrash,
       dataDir: folder === undefined ? undefined : join(folder, embeddedDatabaseFolder),
     });
     const db = new Kysely<Tables>({

@@ -15,6 +15,7 @@ import {
   PGliteDialect,
   PostgresAdapter,
 } from "kysely";
+import { DataFolderUnusableError } from "./folder-lock.ts";
 import type { InterProcessNoticeListener } from "./notices.ts";
 import type { Tables } from "./tables.ts";
 
@@ -27,6 +28,14 @@ export interface PGliteOptions {
   readonly image?: Blob | undefined;
   /** The file system in which the database stores its data, instead of a folder. */
   readonly filesystem?: PGliteFilesystem | undefined;
+  /**
+   * Called with an explanation for the operator after a PANIC of PostgreSQL, for example because its
+   * write-ahead log could not be written. Must end the process: PostgreSQL relies on it and still holds its
+   * locks, but PGlite would continue, and the next statement would wait for the locks without an end. The
+   * next start recovers the database from its write-ahead log. By default, the explanation is written to
+   * standard error.
+   */
+  readonly onCrash?: ((explanation: string) => never) | undefined;
 }
 
 /**
@@ -36,16 +45,56 @@ export interface PGliteOptions {
  */
 const sharedBuffers = "32MB";
 
-export function openPGlite({ dataDir, image, filesystem }: PGliteOptions = {}): Promise<PGlite> {
-  return PGlite.create({
-    ...(dataDir === undefined ? {} : { dataDir }),
-    ...(image === undefined ? {} : { loadDataDir: image }),
-    ...(filesystem === undefined ? {} : { fs: filesystem }),
-    startParams: [...PGlite.defaultStartParams, "-c", `shared_buffers=${sharedBuffers}`],
-    extensions: { pg_trgm },
-    parsers: { [types.INT8]: Number },
-  });
+/** Opens the embedded database. Throws DataFolderUnusableError if it cannot start in its folder. */
+export async function openPGlite({
+  dataDir,
+  image,
+  filesystem,
+  onCrash = endProcessAfterCrash,
+}: PGliteOptions = {}): Promise<PGlite> {
+  let reason = "";
+  try {
+    return await PGlite.create({
+      ...(dataDir === undefined ? {} : { dataDir }),
+      ...(image === undefined ? {} : { loadDataDir: image }),
+      ...(filesystem === undefined ? {} : { fs: filesystem }),
+      startParams: [...PGlite.defaultStartParams, "-c", `shared_buffers=${sharedBuffers}`],
+      extensions: { pg_trgm },
+      parsers: { [types.INT8]: Number },
+      onStderr: (line) => {
+        reason = fatalMessage.exec(line)?.[1] ?? reason;
+        if (line.startsWith(abortLine)) onCrash(describeCrash(reason));
+        return false;
+      },
+    });
+  } catch (error) {
+    if (dataDir === undefined) throw error;
+    throw new DataFolderUnusableError(
+      `The embedded database in ${dataDir} (DATA_DIR) cannot start: ${reason || describeStartError(error)}`,
+      { cause: error },
+    );
+  }
 }
+
+/** Describes an error of PGlite's file system, which has no message, or another error. */
+const describeStartError = (error: unknown): string =>
+  error instanceof Error
+    ? error.message
+    : "its files cannot be created. Check the free disk space and the access rights of the folder.";
+
+/** Matches a message of PostgreSQL about an error after which PostgreSQL ends its process. */
+const fatalMessage = /(?:PANIC|FATAL): +(.+)/;
+/** The start of the last line that PostgreSQL writes after a PANIC. */
+const abortLine = "Aborted(";
+
+function endProcessAfterCrash(explanation: string): never {
+  process.stderr.write(`${explanation}\n`);
+  process.exit(1);
+}
+
+const describeCrash = (reason: string): string =>
+  `The embedded database has crashed, so the process ends: ${reason}. Committed changes are kept: the next ` +
+  "start recovers the database.";
 
 export class SingleConnectionPGliteDialect extends PGliteDialect {
   /**
