@@ -80,10 +80,12 @@ let sharedMesh: Promise<OpenedMesh> | undefined;
 /**
  * Opens the project's GraphQL Mesh once per test process, because opening Mesh and compiling the documents
  * take half of the time that a world needs. Mesh holds no data of a world. No world closes the shared Mesh.
+ * All worlds get the same object, because the service builds the REST operations and compiles their schemas
+ * once for each Mesh object.
  */
-async function openSharedMesh(): Promise<OpenedMesh> {
-  sharedMesh ??= openGraphqlMesh();
-  return { ...(await sharedMesh), close: () => undefined };
+function openSharedMesh(): Promise<OpenedMesh> {
+  sharedMesh ??= openGraphqlMesh().then((mesh) => ({ ...mesh, close: () => undefined }));
+  return sharedMesh;
 }
 
 export async function createWorld(
