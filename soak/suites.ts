@@ -79,7 +79,11 @@ interface VitestResult {
   readonly numFailedTests: number;
   readonly numPendingTests: number;
   readonly testResults: readonly {
-    readonly assertionResults: readonly { readonly status: string; readonly fullName: string }[];
+    readonly assertionResults: readonly {
+      readonly status: string;
+      readonly fullName: string;
+      readonly failureMessages: readonly string[];
+    }[];
   }[];
 }
 
@@ -190,7 +194,10 @@ async function runTestFiles(
         seconds: Math.round((performance.now() - startedAt) / 1000),
       },
       violations: [
-        ...failed.map(({ fullName }) => `Failed: ${fullName}`),
+        ...failed.map(({ fullName, failureMessages: [message = ""] }) => {
+          const [reason = ""] = message.split("\n", 1);
+          return `Failed: ${fullName}: ${reason}`;
+        }),
         ...(filesWithoutResults > 0 ? [`${filesWithoutResults} files could not be run.`] : []),
         // vitest also fails after an error outside of tests, for example after the last test.
         ...(exitCode !== 0 && failed.length === 0 && filesWithoutResults === 0

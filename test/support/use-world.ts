@@ -17,14 +17,11 @@ export function useWorld(engine: Engine = "postgres", options: WorldOptions = {}
   };
 }
 
-/**
- * Returns the SQL statements of a call, without the update of the credential's last use, which runs after the
- * answer.
- */
+/** Returns the SQL statements of a call, without those that no request waits for. */
 export async function statementsOf(world: World, call: () => Promise<unknown>): Promise<string[]> {
   world.statements.length = 0;
   await call();
-  return world.statements.filter((text) => !/^update (?:api_key|oauth_grant) set last_used_at/.test(text));
+  return [...world.statements];
 }
 
 /**
