@@ -10,6 +10,8 @@ export function useWorld(engine: Engine = "postgres", options: WorldOptions = {}
   });
   afterAll(async () => {
     await world?.[Symbol.asyncDispose]();
+    // vitest keeps the functions of a test file until the end of its process, which many test files share.
+    world = undefined;
   });
   return () => {
     if (world === undefined) throw new Error("The world is there for tests, not for their collection.");
