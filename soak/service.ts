@@ -143,16 +143,26 @@ function spawnService({ command, settings }: Started, onFault: (fault: string) =
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding("utf8").on("data", (chunk: string) => (output = `${output}${chunk}`.slice(-2000)));
   let isExpectedToRun = true;
+  let hasFailed = false;
   const killAtEnd = (): void => void child.kill("SIGKILL");
   process.once("exit", killAtEnd);
-  child.once("exit", () => process.removeListener("exit", killAtEnd));
+  child.once("exit", () => {
+    process.removeListener("exit", killAtEnd);
+    hasFailed = isExpectedToRun;
+  });
   // Unlike `exit`, the event `close` is emitted after the last output of the process was read.
-  child.once("close", (code, signal) => {
-    if (isExpectedToRun) onFault(`The service ended by itself (${code ?? signal}): ${output}`);
+  const closed = new Promise<void>((done) => {
+    child.once("close", (code, signal) => {
+      if (hasFailed) onFault(`The service ended by itself (${code ?? signal}): ${output}`);
+      done();
+    });
   });
   const end = async (signal: NodeJS.Signals): Promise<number | null> => {
     isExpectedToRun = false;
-    if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
+    if (child.exitCode !== null || child.signalCode !== null) {
+      await closed;
+      return child.exitCode;
+    }
     const ended = once(child, "exit");
     child.kill(signal);
     await ended;

@@ -62,7 +62,7 @@ export interface DatabaseOptions {
   readonly filesystem?: PGliteFilesystem | undefined;
   /**
    * Called with an explanation for the operator when the embedded database has crashed. Must end the process.
-   * By default, the explanation is written to standard error.
+   * By default, the explanation is written to standard error, and the process ends with exit code 1.
    */
   readonly onEmbeddedDatabaseCrash?: ((explanation: string) => never) | undefined;
   /** Called for every SQL statement. Tests use this function to count statements. */

@@ -59,8 +59,8 @@ export function lockDataFolder(folder: string): () => void {
     startedAt: readProcessEntry(process.pid)?.startedAt ?? null,
   });
   const draft = `${path}.${process.pid}`;
-  writeFileSync(draft, ownLock, { mode: 0o600 });
   try {
+    writeFileSync(draft, ownLock, { mode: 0o600 });
     for (let attempt = 0; attempt < 5; attempt += 1) {
       if (tryLink(draft, path)) return () => releaseLock(path, ownLock);
       const found = readIfExists(path);

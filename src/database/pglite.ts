@@ -29,11 +29,10 @@ export interface PGliteOptions {
   /** The file system in which the database stores its data, instead of a folder. */
   readonly filesystem?: PGliteFilesystem | undefined;
   /**
-   * Called with an explanation for the operator after a PANIC of PostgreSQL, for example because its
-   * write-ahead log could not be written. Must end the process: PostgreSQL relies on it and still holds its
-   * locks, but PGlite would continue, and the next statement would wait for the locks without an end. The
-   * next start recovers the database from its write-ahead log. By default, the explanation is written to
-   * standard error.
+   * Called with an explanation for the operator when PostgreSQL has ended because of an error, for example
+   * because its write-ahead log could not be written. Must end the process: PostgreSQL relies on it and still
+   * holds its locks, but PGlite would continue, and the next statement would wait for the locks without an
+   * end. By default, the explanation is written to standard error, and the process ends with exit code 1.
    */
   readonly onCrash?: ((explanation: string) => never) | undefined;
 }
@@ -52,9 +51,10 @@ export async function openPGlite({
   filesystem,
   onCrash = endProcessAfterCrash,
 }: PGliteOptions = {}): Promise<PGlite> {
-  let reason = "";
+  let startError: string | undefined;
+  let hasStarted = false;
   try {
-    return await PGlite.create({
+    const pglite = await PGlite.create({
       ...(dataDir === undefined ? {} : { dataDir }),
       ...(image === undefined ? {} : { loadDataDir: image }),
       ...(filesystem === undefined ? {} : { fs: filesystem }),
@@ -62,15 +62,18 @@ export async function openPGlite({
       extensions: { pg_trgm },
       parsers: { [types.INT8]: Number },
       onStderr: (line) => {
-        reason = fatalMessage.exec(line)?.[1] ?? reason;
-        if (line.startsWith(abortLine)) onCrash(describeCrash(reason));
+        const message = findFatalMessage(line);
+        if (message !== undefined && hasStarted) onCrash(describeCrash(message));
+        startError ??= message;
         return false;
       },
     });
+    hasStarted = true;
+    return pglite;
   } catch (error) {
     if (dataDir === undefined) throw error;
     throw new DataFolderUnusableError(
-      `The embedded database in ${dataDir} (DATA_DIR) cannot start: ${reason || describeStartError(error)}`,
+      `The embedded database in ${dataDir} (DATA_DIR) cannot start: ${startError ?? describeStartError(error)}`,
       { cause: error },
     );
   }
@@ -82,19 +85,22 @@ const describeStartError = (error: unknown): string =>
     ? error.message
     : "its files cannot be created. Check the free disk space and the access rights of the folder.";
 
-/** Matches a message of PostgreSQL about an error after which PostgreSQL ends its process. */
-const fatalMessage = /(?:PANIC|FATAL): +(.+)/;
-/** The start of the last line that PostgreSQL writes after a PANIC. */
+/** Matches a line of PostgreSQL's log about an error with which PostgreSQL ends: `TIME [PID] PANIC: TEXT`. */
+const fatalLine = /^\S+ \S+ \S+ \[\d+\] (?:PANIC|FATAL): +(.+)/;
+/** The start of the line that WebAssembly code writes when it aborts. A PANIC writes it after its message. */
 const abortLine = "Aborted(";
+
+const findFatalMessage = (line: string): string | undefined =>
+  fatalLine.exec(line)?.[1] ?? (line.startsWith(abortLine) ? line : undefined);
 
 function endProcessAfterCrash(explanation: string): never {
   process.stderr.write(`${explanation}\n`);
   process.exit(1);
 }
 
-const describeCrash = (reason: string): string =>
-  `The embedded database has crashed, so the process ends: ${reason}. Committed changes are kept: the next ` +
-  "start recovers the database.";
+const describeCrash = (message: string): string =>
+  `The embedded database has crashed, so the process ends: ${message}. No committed change is lost: the next ` +
+  "start recovers the database. If the disk is full, free disk space first.";
 
 export class SingleConnectionPGliteDialect extends PGliteDialect {
   /**

@@ -2,7 +2,7 @@
  * PGlite runs in the thread that serves requests. Sockets and timers must get event loop turns between
  * statements. If PGlite cannot start, the operator learns why. test/faults/full-disk.test.ts tests a crash.
  */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -62,6 +62,16 @@ describe("an embedded database that cannot start", () => {
       new DataFolderUnusableError(
         `The embedded database in ${dataDir} (DATA_DIR) cannot start: database files are incompatible with server`,
       ),
+    );
+  });
+
+  it("names its folder and the reason of PostgreSQL if it cannot be recovered", async () => {
+    const dataDir = join(folder, "damaged");
+    await (await openPGlite({ dataDir })).close();
+    const log = join(dataDir, "pg_wal", "000000010000000000000001");
+    writeFileSync(log, Buffer.alloc(statSync(log).size));
+    await expect(openPGlite({ dataDir })).rejects.toThrow(
+      `The embedded database in ${dataDir} (DATA_DIR) cannot start: could not locate a valid checkpoint record`,
     );
   });
 
