@@ -14,7 +14,7 @@ import { createMerchant, updateMerchant } from "#access/merchants.ts";
 import type { Database } from "#database/connect.ts";
 import { runInTransaction, type Transaction } from "#database/transaction.ts";
 import { unknownKey, withOtherSecret } from "#test/support/keys.ts";
-import { describeOnPostgres } from "#test/support/databases.ts";
+import { describeOnPostgres, manyConnections } from "#test/support/databases.ts";
 import { TestClock } from "#test/support/test-clock.ts";
 
 describeOnPostgres("the cached verdict of a credential", (open) => {
@@ -51,7 +51,10 @@ describeOnPostgres("the cached verdict of a credential", (open) => {
     (await statementsOf(() => desk.apiKey(value).catch(() => undefined))) === 1;
 
   beforeAll(async () => {
-    ({ db } = await open({ onStatement: ({ query }) => statements.push(query.sql) }));
+    ({ db } = await open({
+      poolSize: manyConnections,
+      onStatement: ({ query }) => statements.push(query.sql),
+    }));
     const createVerifier = () => () => Promise.reject(new Error("There are no access tokens here."));
     desk = createCredentialVerifier({ db, clock, keyring, isCurrent: () => true, events, createVerifier });
   });

@@ -21,7 +21,7 @@ import { createMerchant } from "#access/merchants.ts";
 import type { Database } from "#database/connect.ts";
 import { runInTransaction } from "#database/transaction.ts";
 import { createEncryptionKeyring } from "#foundation/encryption.ts";
-import { describeOnPostgres } from "#test/support/databases.ts";
+import { describeOnPostgres, manyConnections } from "#test/support/databases.ts";
 
 const now = new Date("2026-03-01T12:00:00.000Z");
 const access = { merchantId: null, now };
@@ -123,6 +123,7 @@ describeOnPostgres("grants", (open) => {
 
   beforeAll(async () => {
     ({ db } = await open({
+      poolSize: manyConnections,
       onStatement: ({ query }) => {
         statementCount += 1;
         if (query.sql.includes("pg_notify")) notices.push(String(query.parameters[1]));

@@ -21,6 +21,7 @@ import {
   createSubmitWrite,
 } from "#soak/checkout-shop.ts";
 import { type SendRequest, openShop, parseAnswer, type Shop } from "#soak/shop.ts";
+import { manyConnections } from "#test/support/databases.ts";
 import { createWorld, type World } from "#test/support/world.ts";
 import { askOf, environment, startBeside } from "./ask.ts";
 
@@ -31,7 +32,7 @@ describe.each(["pglite", "postgres"] as const)("racing checkouts on %s", (engine
   let senders: [SendRequest, ...SendRequest[]];
 
   beforeAll(async () => {
-    world = await createWorld(engine, { environment });
+    world = await createWorld(engine, { environment, poolSize: manyConnections });
     // PGlite allows one process; on PostgreSQL two apps share nothing but the database.
     others = engine === "pglite" ? [] : [await startBeside(world, world.database)];
     senders = [askOf(world.app), ...others.map(askOf)];

@@ -2,6 +2,7 @@
 import { expect, it } from "vitest";
 import type { ServiceApp } from "#app/app.ts";
 import { findCodeFaults, runCodes } from "#soak/codes.ts";
+import { manyConnections } from "#test/support/databases.ts";
 import { createWorld, publicUrl } from "#test/support/world.ts";
 import { askOf, environment, startBeside } from "./ask.ts";
 
@@ -10,7 +11,7 @@ const codes = 5;
 it.each(["pglite", "postgres"] as const)(
   `${codes} codes, each redeemed twenty times at once, give one token each on %s`,
   async (engine) => {
-    await using world = await createWorld(engine, { environment });
+    await using world = await createWorld(engine, { environment, poolSize: manyConnections });
     // PGlite allows one process; on PostgreSQL two apps share nothing but the database.
     const others: ServiceApp[] = engine === "pglite" ? [] : [await startBeside(world, world.database)];
     const senders = [askOf(world.app), ...others.map(askOf)] as const;

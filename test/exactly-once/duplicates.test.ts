@@ -3,13 +3,14 @@ import { expect, it } from "vitest";
 import type { ServiceApp } from "#app/app.ts";
 import { findDuplicateFaults, runDuplicates } from "#soak/duplicates.ts";
 import { openShop } from "#soak/shop.ts";
+import { manyConnections } from "#test/support/databases.ts";
 import { createWorld } from "#test/support/world.ts";
 import { askOf, environment, startBeside } from "./ask.ts";
 
 it.each(["pglite", "postgres"] as const)(
   "twenty writes, each fifty times at once, have one effect and one answer each on %s",
   async (engine) => {
-    await using world = await createWorld(engine, { environment });
+    await using world = await createWorld(engine, { environment, poolSize: manyConnections });
     // PGlite allows one process; on PostgreSQL two apps share nothing but the database.
     const others: ServiceApp[] = engine === "pglite" ? [] : [await startBeside(world, world.database)];
     const ask = askOf(world.app);

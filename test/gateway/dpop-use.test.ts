@@ -9,6 +9,7 @@ import {
 } from "oauth4webapi";
 import { beforeAll, describe, expect, it } from "vitest";
 import { cartsUrl, makeCart } from "#test/operations/cart-calls.ts";
+import { manyConnections } from "#test/support/databases.ts";
 import { challengeInvalid, dpopChallengeFor, expectError } from "#test/support/expect-error.ts";
 import { portOf, request, sendRaw } from "#test/support/raw-http.ts";
 import { type Algorithm, createTokenClient, type TokenClient } from "#test/support/token-client.ts";
@@ -18,7 +19,7 @@ import { type Answer, publicUrl } from "#test/support/world.ts";
 const url = "/api/v1/open/identity";
 
 describe.each(["postgres"] as const)("an access token on %s", (engine) => {
-  const world = useWorld(engine);
+  const world = useWorld(engine, { poolSize: manyConnections });
   let client: TokenClient;
   beforeAll(async () => {
     client = await createTokenClient(world());

@@ -19,6 +19,7 @@ import {
 } from "#test/commerce/payments/checkouts.ts";
 import { askGraph, changeCart, makeCart, makeCode } from "#test/operations/cart-calls.ts";
 import { makeSession, sweepSessions } from "#test/operations/checkout-calls.ts";
+import { manyConnections } from "#test/support/databases.ts";
 import { useWorld } from "#test/support/use-world.ts";
 
 /**
@@ -29,7 +30,7 @@ const roundsOn = { pglite: 16, postgres: 64 } as const;
 const minute = 60_000;
 
 describe.each(["pglite", "postgres"] as const)("on %s", (engine) => {
-  const getWorld = useWorld(engine);
+  const getWorld = useWorld(engine, { poolSize: manyConnections });
   const rounds = roundsOn[engine];
 
   /** Opens a checkout of digital goods, which needs no delivery. */

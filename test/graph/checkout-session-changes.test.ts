@@ -32,12 +32,13 @@ import {
   sweepSessions,
   trySession,
 } from "#test/operations/checkout-calls.ts";
+import { manyConnections } from "#test/support/databases.ts";
 import { useWorld } from "#test/support/use-world.ts";
 
 const hourMs = 3_600_000;
 
 describe.each(["postgres"] as const)("changes of a checkout session on %s", (engine) => {
-  const world = useWorld(engine);
+  const world = useWorld(engine, { poolSize: manyConnections });
   beforeAll(async () => {
     await makeCode(world(), "SIX", { basisPoints: 600 });
     await makeCode(world(), "SEVEN", { basisPoints: 700 });

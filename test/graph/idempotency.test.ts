@@ -6,12 +6,12 @@ import { randomUUID } from "node:crypto";
 import { beforeAll, beforeEach, expect, it } from "vitest";
 import type { DemoJsonFileContent } from "#demo/demo-file.ts";
 import { openCart, openShop, type Shop } from "#soak/shop.ts";
-import { describeOnBoth } from "#test/support/databases.ts";
+import { describeOnBoth, manyConnections } from "#test/support/databases.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import type { Answer } from "#test/support/world.ts";
 
 describeOnBoth("a mutation with an idempotencyKey", (_open, engine) => {
-  const world = useWorld(engine);
+  const world = useWorld(engine, { poolSize: manyConnections });
   let shop: Shop;
   let cartId: string;
   let variantId: string;

@@ -18,6 +18,7 @@ import {
   receiver,
   tryEndpoint,
 } from "#test/operations/webhook-calls.ts";
+import { manyConnections } from "#test/support/databases.ts";
 import { useWorld } from "#test/support/use-world.ts";
 
 const hourMs = 3_600_000;
@@ -31,7 +32,7 @@ const changes = [
 ] as const satisfies readonly EndpointMutation[];
 
 describe("a webhook endpoint", () => {
-  const world = useWorld();
+  const world = useWorld("postgres", { poolSize: manyConnections });
   beforeEach(() => clearEndpoints(world()));
 
   const change = (field: EndpointMutation, endpointId: string, input: Record<string, unknown> = {}) =>

@@ -6,6 +6,7 @@
 import { decodeJwt } from "jose";
 import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
+import { manyConnections } from "#test/support/databases.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import {
   askToken,
@@ -33,7 +34,7 @@ function claimsOf(body: TokenAnswer["body"]): unknown {
 }
 
 describe.each(["postgres"] as const)("reuse, %s", (engine) => {
-  const world = useWorld(engine);
+  const world = useWorld(engine, { poolSize: manyConnections });
 
   it(`gives exactly one token for a code that ${atOnce} requests redeem at once, ${rounds}×`, async () => {
     for (let round = 0; round < rounds; round += 1) {

@@ -5,6 +5,7 @@
 import type * as Crypto from "node:crypto";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { hashPassword } from "#access/people/passwords.ts";
+import { manyConnections } from "#test/support/databases.ts";
 import { holdArgon2 } from "#test/support/held-argon2.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import { publicUrl } from "#test/support/world.ts";
@@ -15,7 +16,10 @@ vi.mock("node:crypto", async (original) =>
   (await import("#test/support/held-argon2.ts")).withHeldArgon2(await original<typeof Crypto>()),
 );
 
-const world = useWorld("postgres", { environment: { RATE_LIMIT_SCALE: "1", TRUST_PROXY: "1" } });
+const world = useWorld("postgres", {
+  poolSize: manyConnections,
+  environment: { RATE_LIMIT_SCALE: "1", TRUST_PROXY: "1" },
+});
 const releases: (() => void)[] = [];
 afterEach(() => releases.splice(0).forEach((release) => release()));
 

@@ -67,6 +67,8 @@ export interface WorldOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** Resolves host names; by default no name resolves. */
   readonly resolveName?: HostNameResolver;
+  /** The number of connections to PostgreSQL; 4 by default. */
+  readonly poolSize?: number;
   /** The process's role: which background work runs beside serving; everything by default. */
   readonly role?: ProcessRole;
   /** The folder of an alternative `.meshrc.yaml`. */
@@ -90,7 +92,13 @@ function openSharedMesh(): Promise<OpenedMesh> {
 
 export async function createWorld(
   engine: Engine = "postgres",
-  { environment = {}, resolveName = () => Promise.resolve([]), role = "all", ...options }: WorldOptions = {},
+  {
+    environment = {},
+    resolveName = () => Promise.resolve([]),
+    role = "all",
+    poolSize,
+    ...options
+  }: WorldOptions = {},
 ): Promise<World> {
   const statements: string[] = [];
   const executions: StatementExecution[] = [];
@@ -98,6 +106,7 @@ export async function createWorld(
   const dataDir = mkdtempSync(join(tmpdir(), "world-"));
   const { database, seededAt } = await openDemo(engine, {
     dataDir,
+    ...(poolSize === undefined ? {} : { poolSize }),
     onStatement: ({ query, queryDurationMillis }) => {
       statements.push(query.sql);
       const answeredAt = performance.now();
@@ -187,17 +196,17 @@ export async function createWorld(
   };
 }
 
-interface DemoPlace extends Pick<OpenOptions, "onStatement"> {
+interface DemoPlace extends Pick<OpenOptions, "onStatement" | "poolSize"> {
   readonly dataDir: string;
 }
 
 async function openDemo(
   engine: Engine,
-  { dataDir, onStatement }: DemoPlace,
+  { dataDir, ...options }: DemoPlace,
 ): Promise<{ database: OpenedDatabase; seededAt: Date }> {
   const { database, seededAt, fill } = await copyDemo(engine);
   fill(dataDir);
-  return { database: await openCopy({ ...database, onStatement }), seededAt };
+  return { database: await openCopy({ ...database, ...options }), seededAt };
 }
 
 function readDemo(dataDir: string): DemoJsonFileContent {

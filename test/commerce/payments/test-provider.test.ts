@@ -11,7 +11,7 @@ import {
   slowAnswerMs,
 } from "#commerce/payments/test/test-provider.ts";
 import type { OpenedDatabase } from "#database/connect.ts";
-import { describeOnBoth } from "#test/support/databases.ts";
+import { describeOnBoth, manyConnections } from "#test/support/databases.ts";
 import { TestClock } from "#test/support/test-clock.ts";
 
 const held = { outcome: "authorized", amountMinor: 1000, capturedMinor: 0, voidedMinor: 0, refundedMinor: 0 };
@@ -24,7 +24,7 @@ describeOnBoth("the test provider", (open) => {
   let provider: PaymentProvider;
   let count = 0;
   beforeAll(async () => {
-    database = await open();
+    database = await open({ poolSize: manyConnections });
     provider = createTestPaymentProvider({ db: database.db, clock, wait: async (ms) => void waits.push(ms) });
   });
 

@@ -10,14 +10,14 @@ import { updatePromotion } from "#commerce/promotions/change-promotion.ts";
 import { generatePromotionCodes } from "#commerce/promotions/generate-codes.ts";
 import { runInTransaction } from "#database/transaction.ts";
 import { Failure } from "#foundation/failure.ts";
-import { describeOnBoth } from "#test/support/databases.ts";
+import { describeOnBoth, manyConnections } from "#test/support/databases.ts";
 import { createWorld, fresh, startOfWorld, type World } from "#test/commerce/writes-world.ts";
 import { makePromotion, makeSession, promotionRow, type Taking, taking } from "./promotions-world.ts";
 
 describeOnBoth("uses of promotions", (open, engine) => {
   let world: World;
   beforeAll(async () => {
-    world = await createWorld(open);
+    world = await createWorld(() => open({ poolSize: manyConnections }));
   });
 
   const now = new Date(startOfWorld.getTime() + 60_000);

@@ -3,11 +3,12 @@ import { describe, expect, it } from "vitest";
 import { drive, ordersOf, sessionOf, publishedEventTypes } from "#test/commerce/payments/checkouts.ts";
 import { makeCode } from "#test/operations/cart-calls.ts";
 import { makeSession } from "#test/operations/checkout-calls.ts";
+import { manyConnections } from "#test/support/databases.ts";
 import { statementsOf, useWorld } from "#test/support/use-world.ts";
 import { addressTyped, buyerOf, cardOf, faultsOf, formOf, headingOf, optionsOf, textOf } from "./buyer.ts";
 
 describe.each(["pglite", "postgres"] as const)("on %s", (engine) => {
-  const useIt = useWorld(engine);
+  const useIt = useWorld(engine, { poolSize: manyConnections });
 
   it("address, delivery, code, a declined and a good payment: places one order as the buyer", async () => {
     const world = useIt();
