@@ -9,7 +9,7 @@ import type { FailureCode } from "#foundation/failure.ts";
 import { cartsUrl, makeCart } from "#test/operations/cart-calls.ts";
 import { dpopChallengeFor, expectError } from "#test/support/expect-error.ts";
 import { createTokenClient, type TokenClient, unsigned } from "#test/support/token-client.ts";
-import { useWorld } from "#test/support/use-world.ts";
+import { statementsAndAnswerOf, useWorld } from "#test/support/use-world.ts";
 import { publicUrl } from "#test/support/world.ts";
 
 const world = useWorld();
@@ -260,14 +260,15 @@ describe("an invalid proof", () => {
       const attempt = await attemptAt(method, url);
       const proof = await make(attempt);
       const before = await state();
-      world().statements.length = 0;
       const headers = {
         authorization: `DPoP ${attempt.token}`,
         "idempotency-key": randomUUID(),
         ...(proof === undefined ? {} : { dpop: proof as string }),
       };
-      const answer = await client.send({ method, url, headers, body });
-      expect(world().statements).toEqual([]);
+      const [statements, answer] = await statementsAndAnswerOf(world(), () =>
+        client.send({ method, url, headers, body }),
+      );
+      expect(statements).toEqual([]);
       expectError(answer, {
         status: 401,
         code,

@@ -17,7 +17,7 @@ import {
   type TokenClient,
   unsigned,
 } from "#test/support/token-client.ts";
-import { useWorld } from "#test/support/use-world.ts";
+import { statementsAndAnswerOf, useWorld } from "#test/support/use-world.ts";
 import { publicUrl } from "#test/support/world.ts";
 
 const world = useWorld();
@@ -202,11 +202,10 @@ describe("an invalid access token", () => {
         "idempotency-key": randomUUID(),
       };
       const before = await versions();
-      world().statements.length = 0;
-      const answer = await holder.send({ method, url, headers, body });
-      expect(world().statements.filter((text) => !/"oauth_signing_key"|oauth_grant\b/.test(text))).toEqual(
-        [],
+      const [statements, answer] = await statementsAndAnswerOf(world(), () =>
+        holder.send({ method, url, headers, body }),
       );
+      expect(statements.filter((text) => !/"oauth_signing_key"|oauth_grant\b/.test(text))).toEqual([]);
       const error = code.startsWith("dpop_proof_") ? "invalid_dpop_proof" : "invalid_token";
       expectError(answer, { status: 401, code, headers: { "www-authenticate": dpopChallengeFor(error) } });
       expect(await versions()).toEqual(before);

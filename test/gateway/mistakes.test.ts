@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { unknownKey, withTypo } from "#test/support/keys.ts";
-import { useWorld } from "#test/support/use-world.ts";
+import { statementsOf, useWorld } from "#test/support/use-world.ts";
 import type { Answer } from "#test/support/world.ts";
 
 const world = useWorld();
@@ -131,9 +131,8 @@ describe("the answer to credentials", () => {
   });
 
   it("that are mistyped are refused without reading the database", async () => {
-    world().statements.length = 0;
-    await world().get(identity, { authorization: `Bearer ${withTypo(world().demo.keys.full)}` });
-    expect(world().statements).toEqual([]);
+    const authorization = `Bearer ${withTypo(world().demo.keys.full)}`;
+    expect(await statementsOf(world(), () => world().get(identity, { authorization }))).toEqual([]);
   });
 });
 

@@ -17,6 +17,7 @@ import {
 import { sweeps } from "#app/sweeps.ts";
 import { createId } from "#foundation/ids.ts";
 import { createLog } from "#foundation/log.ts";
+import { unknownKey, withOtherSecret, withTypo } from "#test/support/keys.ts";
 import { createTokenClient } from "#test/support/token-client.ts";
 import { createWorld, type World } from "#test/support/world.ts";
 
@@ -162,7 +163,9 @@ describe.each(["postgres"] as const)("recent requests on %s", (engine) => {
     const before = await count();
     await world.get("/api/v1/public/products/search?q=x");
     await world.get(identity);
-    await world.get(identity, { authorization: `Bearer ${world.demo.keys.full.slice(0, -1)}A` });
+    const { full } = world.demo.keys;
+    for (const key of [withTypo(full), withOtherSecret(full), unknownKey()])
+      expect((await world.get(identity, { authorization: `Bearer ${key}` })).status).toBe(401);
     await world.graphql("{ viewer { role } }");
     await world.app.requests.flush();
     expect(await count()).toBe(before);

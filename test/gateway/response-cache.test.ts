@@ -114,15 +114,17 @@ describe.each(["pglite", "postgres"] as const)("the response cache on %s", (engi
   it("sends the same body, ETag and language again without a statement that reads products", async () => {
     const headers = { "accept-language": "de" };
     const first = await ask(page, headers);
-    const isHit = async (): Promise<boolean> => {
+    let second = first;
+    // An answer comes from the cache unless the service checks its notice connection at the same moment.
+    const isReadWithoutProducts = async (): Promise<boolean> => {
       uses.length = 0;
-      await ask(page, headers);
-      return uses[0]?.isHit === true;
+      world().statements.length = 0;
+      second = await ask(page, headers);
+      return (
+        uses[0]?.isHit === true && !world().statements.some((statement) => statement.includes("product"))
+      );
     };
-    await expect.poll(isHit).toBe(true);
-    world().statements.length = 0;
-    const second = await ask(page, headers);
-    expect(world().statements.filter((statement) => statement.includes("product"))).toEqual([]);
+    await expect.poll(isReadWithoutProducts).toBe(true);
     expect(second.text).toBe(first.text);
     const names = ["etag", "content-language", "vary", "cache-control", "content-type"];
     expect(names.map((name) => second.headers[name])).toEqual([
@@ -163,9 +165,12 @@ describe.each(["pglite", "postgres"] as const)("the response cache on %s", (engi
       ["br;q=0, gzip;q=0.5", "gzip"],
       ["*", "br"],
     ] as const) {
-      const sent = async (): Promise<unknown> => (await inject(accepted)).headers["content-encoding"];
-      await expect.poll(sent).toBe(encoding);
-      const answer = await inject(accepted);
+      let answer = await inject(accepted);
+      const getEncoding = async (): Promise<unknown> => {
+        answer = await inject(accepted);
+        return answer.headers["content-encoding"];
+      };
+      await expect.poll(getEncoding).toBe(encoding);
       expect(answer.rawPayload.length).toBeLessThan(body.length / 2);
       expect(decoders[encoding](answer.rawPayload).toString()).toBe(body);
       expect(answer.headers["etag"]).toBe(headers["etag"]);

@@ -24,13 +24,21 @@ export function useWorld(engine: Engine = "postgres", options: WorldOptions = {}
  * and the request log. They may run during any later request, so tests that count statements leave them out.
  */
 const unawaitedStatement =
-  /^(?:insert into api_request\b|update "?(?:api_key|internal_token|oauth_grant|trusted_document)"? set "?last_used_at)/;
+  /^(?:insert into api_request\b|update "?(?:api_key|internal_token|oauth_grant|staff_session|trusted_document)"? set "?last_used_at)/;
 
 /** Returns the SQL statements of a call, without those that no request waits for. */
 export async function statementsOf(world: World, call: () => Promise<unknown>): Promise<string[]> {
+  return (await statementsAndAnswerOf(world, call))[0];
+}
+
+/** Returns the SQL statements of a call as `statementsOf` does, and the result of the call. */
+export async function statementsAndAnswerOf<Result>(
+  world: World,
+  call: () => Promise<Result>,
+): Promise<[statements: string[], result: Result]> {
   world.statements.length = 0;
-  await call();
-  return world.statements.filter((text) => !unawaitedStatement.test(text));
+  const result = await call();
+  return [world.statements.filter((text) => !unawaitedStatement.test(text)), result];
 }
 
 /**
