@@ -24,7 +24,7 @@ export interface UnchangedPlan {
   readonly writers: number;
   /** The number of pages that are read for each change. */
   readonly readsPerChange: number;
-  readonly isOver: (counts: { readonly reads: number }) => boolean;
+  readonly isOver: (counts: { readonly reads: number; readonly cuts: number }) => boolean;
   readonly onStep?: (text: string) => void;
 }
 

@@ -22,7 +22,7 @@ export interface Receiver extends AsyncDisposable {
 }
 
 export interface ReceiverOptions {
-  readonly reply: (path: string) => Reply;
+  readonly reply: (path: string, eventId: string) => Reply;
   /** Called when the headers of a request have arrived; `atMs` is the time of `performance.now()`. */
   readonly onArrival?: (path: string, eventId: string, atMs: number) => void;
 }
@@ -50,7 +50,7 @@ export async function startReceiver({ reply, onArrival }: ReceiverOptions): Prom
     const { url: path = "", headers } = request;
     onArrival?.(path, String(headers["webhook-id"]), performance.now());
     const arrival = checkDelivery(path, headers, await buffer(request));
-    const answer = reply(path);
+    const answer = reply(path, String(headers["webhook-id"]));
     counts.requests += 1;
     if (answer === "nothing") return;
     if (answer === 204 && accepted.has(arrival)) counts.duplicates += 1;

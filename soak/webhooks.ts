@@ -54,7 +54,7 @@ export async function runWebhooks(plan: WebhooksPlan): Promise<Report> {
   const [service] = plan.services;
   const last = { arrivalMs: 0 };
   await using receiver = await startReceiver({
-    reply: unreliable,
+    reply: createUnreliableReply(),
     onArrival: (_path, _eventId, atMs) => (last.arrivalMs = atMs),
   });
   const shop = await openShop(service.ask, service.access);
@@ -90,10 +90,19 @@ const killAll = (services: readonly Service[]): Promise<unknown> =>
   Promise.all(services.map((service) => service.kill()));
 
 const failureShare = 0.3;
+/** Fewer than the service's attempts at a delivery, some of which end with a kill. */
+const failuresMax = 5;
 
-function unreliable(): Reply {
-  if (Math.random() >= failureShare) return 204;
-  return Math.random() < 0.5 ? 500 : "cut";
+/** Answers with a failure to a part of the deliveries, but only some times to the same delivery. */
+function createUnreliableReply(): (path: string, eventId: string) => Reply {
+  const failures = new Map<string, number>();
+  return (path, eventId) => {
+    const delivery = toArrivalKey(path, eventId);
+    const before = failures.get(delivery) ?? 0;
+    if (before === failuresMax || Math.random() >= failureShare) return 204;
+    failures.set(delivery, before + 1);
+    return Math.random() < 0.5 ? 500 : "cut";
+  };
 }
 
 const endpointOptions = [{ payloadMode: "snapshot" }, { payloadMode: "thin" }, { payloadMode: "snapshot" }];

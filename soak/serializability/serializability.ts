@@ -51,6 +51,8 @@ export interface SerializabilityPlan {
   readonly partSize: number;
   readonly isOver: (counts: { readonly operations: number }) => boolean;
   readonly onStep?: (text: string) => void;
+  /** The parts of the requests whose client stops waiting, and whose connection is cut; 0.5 % each by default. */
+  readonly faults?: { readonly impatience: number; readonly cuts: number };
   /** `orders` for changes and reads of orders only. */
   readonly load?: "all" | "orders";
   /** The token with which pairs of carts are read; by default the storefront's. */
@@ -66,7 +68,7 @@ const operationsPerCart = 80;
 const submitsPerCode = 6;
 const codesPerPart = 2;
 /** The parts of the requests whose client stops waiting, and whose connection is cut. */
-const faults = { impatience: 0.005, cuts: 0.005 };
+const usualFaults = { impatience: 0.005, cuts: 0.005 };
 
 interface Load extends SerializabilityPlan {
   readonly shop: Shop;
@@ -103,7 +105,7 @@ export async function runSerializability(plan: SerializabilityPlan): Promise<Rep
     ...plan,
     shop,
     variantIds: await listOtherVariants(plan.ask, shop),
-    recorder: new HistoryRecorder(faults),
+    recorder: new HistoryRecorder(plan.faults ?? usualFaults),
     historyClients: createHistoryClients(plan.ports, plan.clients + submitsPerCode),
     counts: {
       operations: 0,

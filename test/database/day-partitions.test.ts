@@ -16,8 +16,11 @@ import { describeOnBoth } from "#test/support/databases.ts";
 
 const dayMs = 86_400_000;
 const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10).replaceAll("-", "");
-/** Noon of today, so that the tests do not depend on the time of day. */
-const noon = Date.now() - (Date.now() % dayMs) + dayMs / 2;
+/**
+ * Noon of the day on which the copied database was migrated, which may be yesterday. The tests do not depend
+ * on the time of day.
+ */
+let noon = Date.now() - (Date.now() % dayMs) + dayMs / 2;
 const after = (days: number): Date => new Date(noon + days * dayMs);
 
 async function insertRequests(db: Database, at: Date, count = 1): Promise<readonly string[]> {
@@ -37,6 +40,15 @@ async function countByPartition(db: Database): Promise<Record<string, number>> {
   return Object.fromEntries(rows.map(({ name, count }) => [name, count]));
 }
 
+/** Returns noon of the day of the oldest partition, in milliseconds since 1970. */
+async function findFirstNoon(db: Database): Promise<number> {
+  const { rows } = await sql<{ day: string }>`
+    select min(substring(inhrelid::regclass::text from '\\d{8}$')) as day from pg_inherits
+    where inhparent = 'api_request'::regclass`.execute(db);
+  const [, year, month, day] = /^(\d{4})(\d\d)(\d\d)$/.exec(rows[0]?.day ?? "") ?? [];
+  return Date.UTC(Number(year), Number(month) - 1, Number(day), 12);
+}
+
 async function explain(db: Database, statement: ReturnType<typeof sql>): Promise<string> {
   const { rows } = await sql<Record<string, string>>`explain (costs off) ${statement}`.execute(db);
   return rows.map((row) => Object.values(row)[0]).join("\n");
@@ -44,7 +56,11 @@ async function explain(db: Database, statement: ReturnType<typeof sql>): Promise
 
 describeOnBoth("day partitions", (openDatabases) => {
   // The session settings of these tests are for all statements, so the pool has one connection.
-  const open = (): Promise<OpenedDatabase> => openDatabases({ poolSize: 1 });
+  const open = async (): Promise<OpenedDatabase> => {
+    const database = await openDatabases({ poolSize: 1 });
+    noon = await findFirstNoon(database.db);
+    return database;
+  };
   it("begin at the same ids in SQL as in the code", async () => {
     const { db } = await open();
     for (const at of [0, 1, 31, 32, noon, 1_700_000_000_123, 2 ** 45 + 7]) {

@@ -4,10 +4,11 @@ import { openDatabase } from "#database/connect.ts";
 import { migrate } from "#database/migrate.ts";
 import { databaseUrl } from "#test/support/postgres.ts";
 import { createWorld, type World } from "#test/support/world.ts";
+import { periodArgumentsOfDemo } from "#test/support/test-clock.ts";
 
 const search = "/api/v1/search?q=&locale=en&market=DE&sort=relevance&page=1&pageSize=1";
 const query = `{
-  report: webhookHealthReport(from: "2026-01-01", to: "2027-01-01") { totals { attempts } }
+  report: webhookHealthReport(${periodArgumentsOfDemo()}) { totals { attempts } }
   products { totalCount }
 }`;
 

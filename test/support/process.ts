@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, onTestFinished, vi } from "vitest";
 import { type CliCommandEnvironment, runFunctionInCliCommandEnvironment } from "#cli/command-session.ts";
 import { runCommandLine } from "#cli/run.ts";
+import { findFreePort } from "#foundation/free-port.ts";
 
 const main = new URL("../../src/main.ts", import.meta.url).pathname;
 
@@ -33,14 +34,19 @@ export interface Running {
 
 type Environment = Readonly<Record<string, string>>;
 
-function start(
+/**
+ * Starts a process with a port that this process has not yet given to another. With PORT=0, each process
+ * would choose its port by itself, and two that start at the same moment could choose the same.
+ */
+async function start(
   args: readonly string[],
   environment: Environment,
   stdin: "ignore" | "pipe" = "ignore",
-): ChildProcess {
+): Promise<ChildProcess> {
   const { PATH, HOME } = process.env;
+  const PORT = environment["PORT"] ?? String(await findFreePort());
   return spawn(process.execPath, [main, ...args], {
-    env: { PATH, HOME, PORT: "0", DRAIN_SECONDS: "0", ...environment },
+    env: { PATH, HOME, DRAIN_SECONDS: "0", ...environment, PORT },
     stdio: [stdin, "pipe", "pipe"],
   });
 }
@@ -57,7 +63,7 @@ export async function runCommand(
   environment: Environment = {},
   input?: string,
 ): Promise<Ended> {
-  const child = start(args, environment, input === undefined ? "ignore" : "pipe");
+  const child = await start(args, environment, input === undefined ? "ignore" : "pipe");
   child.stdin?.end(input);
   let stdout = "";
   let stderr = "";
@@ -119,8 +125,8 @@ const createEnvironment = (input: string): CliCommandEnvironment => ({
  * Starts `serve` with the demo and waits until it has printed its start messages. The service is stopped
  * after the test.
  */
-export function startService(environment: Environment): Promise<Running> {
-  return untilItListens(start(["serve"], environment));
+export async function startService(environment: Environment): Promise<Running> {
+  return untilItListens(await start(["serve"], environment));
 }
 
 /** Starts `serve` before the tests of a file or group, and stops it after them. */
@@ -128,7 +134,7 @@ export function useService(environment: Environment): () => Running {
   let service: Running | undefined;
   const ends: (() => Promise<void>)[] = [];
   beforeAll(async () => {
-    service = await untilItListens(start(["serve"], environment), (work) => void ends.push(work));
+    service = await untilItListens(await start(["serve"], environment), (work) => void ends.push(work));
   });
   // A hook that is registered inside another hook would never run.
   afterAll(async () => {

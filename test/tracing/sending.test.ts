@@ -74,7 +74,8 @@ it("a collector that accepts all requests and answers none holds at most nine ba
     return void request.resume();
   });
   traceTo(endpoint);
-  for (let round = 0; round < 30; round += 1) {
+  // On a slow machine, it takes more rounds until the limit is reached.
+  for (let round = 0; round < 30 || (open.most < 9 && round < 300); round += 1) {
     note(4_096);
     await setImmediate();
     // A round trip, during which all other requests arrive too.

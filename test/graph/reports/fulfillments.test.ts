@@ -1,8 +1,9 @@
 /** fulfillmentReport: waiting orders and carriers, compared with the demo's rows. */
 import { describe, expect, it } from "vitest";
 import { useWorld } from "#test/support/use-world.ts";
+import { periodArgumentsOfDemo } from "#test/support/test-clock.ts";
 
-const period = 'from: "2025-06-01", to: "2027-05-01"';
+const period = periodArgumentsOfDemo();
 const waiting = {
   orders: ["pending", "confirmed", "on_hold"],
   parts: ["unfulfilled", "in_progress", "partially_shipped"],

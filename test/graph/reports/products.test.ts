@@ -7,6 +7,7 @@ import {
 } from "#commerce/reports/product-report.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import { makeOrder, marketsOf } from "./made-orders.ts";
+import { periodArgumentsOfDemo } from "#test/support/test-clock.ts";
 
 interface Line {
   readonly keys: Readonly<Record<ProductReportGroup, readonly string[]>>;
@@ -40,7 +41,7 @@ const sum = (lines: readonly Line[]): Sums & { returnRate: number | null } => {
 describe("productReport", () => {
   const world = useWorld();
   let lines: Line[];
-  const days = 'from: "2025-06-01", to: "2027-05-01"';
+  const days = periodArgumentsOfDemo();
   const ask = async (args: string, selection: string, token = "analyst") => {
     const { body } = await world().graphql(`{ report: productReport(${args}) { ${selection} } }`, { token });
     return body.errors?.[0]?.extensions ?? body.data.report;

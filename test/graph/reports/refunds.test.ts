@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { useWorld } from "#test/support/use-world.ts";
 import { makeOrder, marketsOf } from "./made-orders.ts";
+import { periodArgumentsOfDemo } from "#test/support/test-clock.ts";
 
 const figures = "currency refunds refundedMinor pendingMinor failedMinor";
 
@@ -35,7 +36,7 @@ describe("refundReport", () => {
       };
     };
     const { totals, reasons } = await ask(
-      'from: "2025-06-01", to: "2027-05-01"',
+      periodArgumentsOfDemo(),
       `totals { ${figures} } reasons { reason ${figures} }`,
     );
     const byCurrency = Map.groupBy(rows, ({ currency }) => currency);
