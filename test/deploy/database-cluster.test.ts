@@ -96,8 +96,9 @@ describe("the PostgreSQL cluster", () => {
       const members = [await start("db-1"), await start("db-2"), await start("db-3")];
       const ports = stack.use(await startHaproxy(folder, members));
 
-      const areAt = async (port: number, names: readonly string[]): Promise<void> =>
-        void (await expect.poll(() => namesAt(port), { timeout: waitMs }).toEqual(names));
+      const areAt = async (port: number, names: readonly string[]): Promise<void> => {
+        await expect.poll(() => namesAt(port), { timeout: waitMs }).toEqual(names);
+      };
       await areAt(ports.primary, ["db-1"]);
       await areAt(ports.standbys, ["db-2", "db-3"]);
       const { name, socket } = await connectTo(ports.primary);

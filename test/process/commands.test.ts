@@ -288,6 +288,7 @@ async function publishedEvents(folder: string): Promise<unknown[]> {
 
 it("the command line shows the settings in force with secrets masked", async () => {
   const environment = {
+    PORT: "0",
     RATE_LIMIT_SCALE: "2",
     REDIS_URL: "redis://:hunter2@127.0.0.1",
     DATA_DIR: "somewhere",
