@@ -7,7 +7,7 @@ import { setPrices } from "#commerce/catalog/set-prices.ts";
 import { updateProduct } from "#commerce/catalog/change-product.ts";
 import { upsertVariant } from "#commerce/catalog/change-variants.ts";
 import { Failure } from "#foundation/failure.ts";
-import { describeOnBoth } from "#test/support/databases.ts";
+import { describeOnBoth, manyConnections } from "#test/support/databases.ts";
 import {
   createWorld,
   fresh,
@@ -20,7 +20,7 @@ import {
 describeOnBoth("catalog writers at the same time", (open, engine) => {
   let world: World;
   beforeAll(async () => {
-    world = await createWorld(open);
+    world = await createWorld(() => open({ poolSize: manyConnections }));
   });
 
   const historyOf = (variantId: string) =>

@@ -9,14 +9,14 @@ import { saveStockSettings } from "#commerce/inventory/stock-settings.ts";
 import { runInTransaction, type Transaction } from "#database/transaction.ts";
 import { Failure } from "#foundation/failure.ts";
 import { makeSession } from "#test/commerce/promotions/promotions-world.ts";
-import { describeOnBoth } from "#test/support/databases.ts";
+import { describeOnBoth, manyConnections } from "#test/support/databases.ts";
 import type { MerchantCommandContext } from "#commerce/command-context.ts";
 import { createWorld, makePublished, countVersionRises, startOfWorld, type World } from "./writes-world.ts";
 
 describeOnBoth("stockAdjust", (open, engine) => {
   let world: World;
   beforeAll(async () => {
-    world = await createWorld(open);
+    world = await createWorld(() => open({ poolSize: manyConnections }));
   });
 
   const levelOf = (variantId: string) =>

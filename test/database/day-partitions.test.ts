@@ -20,7 +20,7 @@ const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10).re
  * Noon of the day on which the copied database was migrated, which may be yesterday. The tests do not depend
  * on the time of day.
  */
-let noon = Date.now() - (Date.now() % dayMs) + dayMs / 2;
+let noon: number;
 const after = (days: number): Date => new Date(noon + days * dayMs);
 
 async function insertRequests(db: Database, at: Date, count = 1): Promise<readonly string[]> {
@@ -46,7 +46,10 @@ async function findFirstNoon(db: Database): Promise<number> {
     select min(substring(inhrelid::regclass::text from '\\d{8}$')) as day from pg_inherits
     where inhparent = 'api_request'::regclass`.execute(db);
   const [, year, month, day] = /^(\d{4})(\d\d)(\d\d)$/.exec(rows[0]?.day ?? "") ?? [];
-  return Date.UTC(Number(year), Number(month) - 1, Number(day), 12);
+  const firstNoon = Date.UTC(Number(year), Number(month) - 1, Number(day), 12);
+  const todayNoon = Date.now() - (Date.now() % dayMs) + dayMs / 2;
+  expect([todayNoon, todayNoon - dayMs]).toContain(firstNoon);
+  return firstNoon;
 }
 
 async function explain(db: Database, statement: ReturnType<typeof sql>): Promise<string> {
@@ -163,6 +166,7 @@ it("partitions are created once by two processes, and dropped without queuing re
   await using stack = new AsyncDisposableStack();
   const [one, two] = [await openDatabase({ url }), await openDatabase({ url })];
   for (const database of [one, two]) stack.defer(() => database.close());
+  noon = await findFirstNoon(one.db);
   const created = await Promise.all([one, two, one, two].map(({ db }) => createDayPartitions(db, after(20))));
   expect(created.reduce((sum, count) => sum + count, 0)).toBe(4);
 

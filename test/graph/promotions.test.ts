@@ -195,7 +195,7 @@ describe.each(["postgres"] as const)("promotions on %s", (engine) => {
       const rows = await world.database.script((run) =>
         run(`select snapshot, thin from event where subject_id = '${promotionId}'`),
       );
-      expect(JSON.stringify(rows)).not.toMatch(/\banna\b|twenty\b(?! off)/i);
+      expect(JSON.stringify(rows)).not.toMatch(/\banna|twenty\b(?! off)/i);
     });
   });
 

@@ -3,6 +3,7 @@
  * erased on request.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { manyConnections } from "#test/support/databases.ts";
 import { createWorld, type World } from "#test/support/world.ts";
 
 const address = {
@@ -17,7 +18,7 @@ const masked = { countryCode: "DE", city: "Berlin", postalCodePrefix: "10", reci
 describe.each(["postgres"] as const)("saved addresses on %s", (engine) => {
   let world: World;
   beforeAll(async () => {
-    world = await createWorld(engine);
+    world = await createWorld(engine, { poolSize: manyConnections });
   });
   afterAll(() => world[Symbol.asyncDispose]());
 

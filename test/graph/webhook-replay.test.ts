@@ -11,7 +11,7 @@ import { replayDelivery } from "#webhooks/replay-delivery.ts";
 import { askGraph } from "#test/operations/cart-calls.ts";
 import { replayAsStaff, replayMany, withoutDelivery } from "#test/operations/replay-calls.ts";
 import { changeEndpoint, installationOf, makeEndpoint } from "#test/operations/webhook-calls.ts";
-import { describeOnPostgres } from "#test/support/databases.ts";
+import { describeOnPostgres, manyConnections } from "#test/support/databases.ts";
 import { statementsOf, useWorld } from "#test/support/use-world.ts";
 import {
   deliveryRows,
@@ -24,7 +24,7 @@ import {
 const dayMs = 86_400_000;
 
 describeOnPostgres("webhook deliveries", (_open, engine) => {
-  const world = useWorld(engine);
+  const world = useWorld(engine, { poolSize: manyConnections });
   let endpointId: string;
   beforeEach(async () => {
     await sql`delete from webhook_delivery`.execute(world().database.db);

@@ -16,7 +16,7 @@ import {
 import type { Database } from "#database/connect.ts";
 import { runInTransaction } from "#database/transaction.ts";
 import { createEncryptionKeyring } from "#foundation/encryption.ts";
-import { describeOnPostgres } from "#test/support/databases.ts";
+import { describeOnPostgres, manyConnections } from "#test/support/databases.ts";
 
 const now = new Date("2026-03-01T12:00:00.000Z");
 const inMs = (ms: number): Date => new Date(now.getTime() + ms);
@@ -37,7 +37,7 @@ describeOnPostgres("a stored item", (open) => {
     findOauthServerRecord({ db, keyring }, { kind, by, value, now: at });
 
   beforeAll(async () => {
-    ({ db } = await open());
+    ({ db } = await open({ poolSize: manyConnections }));
   });
 
   it("is found under either id until it expires, and is unreadable in the table", async () => {

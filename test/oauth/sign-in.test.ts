@@ -8,6 +8,7 @@ import {
   setStaffPassword,
 } from "#access/people/staff.ts";
 import { runInTransaction } from "#database/transaction.ts";
+import { manyConnections } from "#test/support/databases.ts";
 import { useWorld } from "#test/support/use-world.ts";
 import { publicUrl } from "#test/support/world.ts";
 import {
@@ -21,7 +22,10 @@ import {
 } from "./people.ts";
 import { askAuthorization } from "./token-requests.ts";
 
-const world = useWorld("postgres", { environment: { RATE_LIMIT_SCALE: "1", TRUST_PROXY: "1" } });
+const world = useWorld("postgres", {
+  poolSize: manyConnections,
+  environment: { RATE_LIMIT_SCALE: "1", TRUST_PROXY: "1" },
+});
 
 const open = async (client?: Awaited<ReturnType<typeof createClient>>) => {
   const browser = createBrowser(world());

@@ -4,6 +4,7 @@
  */
 import { sql } from "kysely";
 import { beforeAll, describe, expect, it } from "vitest";
+import { manyConnections } from "#test/support/databases.ts";
 import { challenge, challengeInvalid, expectError } from "#test/support/expect-error.ts";
 import { unknownKey } from "#test/support/keys.ts";
 import { type Contract, readContract } from "#test/support/openapi.ts";
@@ -27,7 +28,7 @@ import {
 const hourMs = 3_600_000;
 
 describe.each(["pglite", "postgres"] as const)("cancelHostedCheckoutSession on %s", (engine) => {
-  const world = useWorld(engine);
+  const world = useWorld(engine, { poolSize: manyConnections });
   let contract: Contract;
   beforeAll(async () => {
     contract = await readContract(world());

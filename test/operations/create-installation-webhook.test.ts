@@ -4,6 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { manyConnections } from "#test/support/databases.ts";
 import { challenge, challengeInvalid, expectError } from "#test/support/expect-error.ts";
 import { unknownKey } from "#test/support/keys.ts";
 import { type Contract, readContract } from "#test/support/openapi.ts";
@@ -34,7 +35,7 @@ const faultsOf = ({ status, body }: Answer): unknown => [
 ];
 
 describe.each(["pglite", "postgres"] as const)("createInstallationWebhook on %s", (engine) => {
-  const world = useWorld(engine);
+  const world = useWorld(engine, { poolSize: manyConnections });
   let contract: Contract;
   beforeAll(async () => {
     contract = await readContract(world());

@@ -214,7 +214,7 @@ describe.each(["pglite", "postgres"] as const)("getStorefrontOrder on %s", (engi
         updatedAt: sentAt,
       },
     });
-    expect(answer.text).not.toMatch(/\banna\b|Beispiel|Musterweg|\b10115\b|example\.com"/i);
+    expect(answer.text).not.toMatch(/\banna|Beispiel|Musterweg|\b10115\b|example\.com"/i);
     expect(answer.headers).toMatchObject({
       etag: '"v5"',
       "cache-control": "no-store",

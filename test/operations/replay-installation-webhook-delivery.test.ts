@@ -5,6 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { manyConnections } from "#test/support/databases.ts";
 import { challenge, expectError } from "#test/support/expect-error.ts";
 import { type Contract, readContract } from "#test/support/openapi.ts";
 import { statementsOf, useWorld } from "#test/support/use-world.ts";
@@ -56,7 +57,7 @@ describe("replays", () => {
 });
 
 describe.each(["pglite", "postgres"] as const)("replayInstallationWebhookDelivery on %s", (engine) => {
-  const world = useWorld(engine);
+  const world = useWorld(engine, { poolSize: manyConnections });
   let contract: Contract;
   let endpointId: string;
   beforeAll(async () => {

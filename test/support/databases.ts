@@ -41,7 +41,7 @@ function describeOn(engines: readonly Engine[], name: string, suite: Suite): voi
  * more CPU time. Tests in which more than this number of writes compete at once use the service's own
  * number.
  */
-const fewConnections = 4;
+export const fewConnections = 4;
 /** The service's number of connections, which is the default of DATABASE_POOL. */
 export const manyConnections = 10;
 

@@ -66,3 +66,28 @@ export function countTransaction(executions: readonly StatementExecution[]): {
   }
   return { statements: sent.length, roundTrips };
 }
+
+interface CountedWrite<Prepared> {
+  readonly prepare: () => Promise<Prepared>;
+  /** Writes once. Throws an error if the write fails. */
+  readonly write: (prepared: Prepared) => Promise<void>;
+}
+
+/**
+ * Counts the transaction of a write to newly prepared objects. If it has more round trips than expected,
+ * counts two more writes: a pause of this process directly after an answer makes a statement look as if it
+ * was sent later.
+ */
+export async function countTransactionOf<Prepared>(
+  world: World,
+  expectedRoundTrips: number,
+  { prepare, write }: CountedWrite<Prepared>,
+): Promise<{ readonly prepared: Prepared; readonly counts: ReturnType<typeof countTransaction> }> {
+  for (let attempt = 1; ; attempt += 1) {
+    const prepared = await prepare();
+    world.executions.length = 0;
+    await write(prepared);
+    const counts = countTransaction(world.executions);
+    if (counts.roundTrips <= expectedRoundTrips || attempt === 3) return { prepared, counts };
+  }
+}

@@ -16,7 +16,7 @@ import { openGraphqlMesh, type OpenedMesh } from "#mesh/open-mesh.ts";
 import type { HostNameResolver } from "#webhooks/safe-addresses.ts";
 import { copyDemo, publicUrl } from "./copies.ts";
 import { findUndocumentedFailures } from "./documented-failures.ts";
-import { type Engine, openCopy, type OpenOptions } from "./databases.ts";
+import { type Engine, fewConnections, openCopy, type OpenOptions } from "./databases.ts";
 import { TestClock } from "./test-clock.ts";
 
 export { publicUrl };
@@ -96,7 +96,7 @@ export async function createWorld(
     environment = {},
     resolveName = () => Promise.resolve([]),
     role = "all",
-    poolSize,
+    poolSize = fewConnections,
     ...options
   }: WorldOptions = {},
 ): Promise<World> {
@@ -106,7 +106,7 @@ export async function createWorld(
   const dataDir = mkdtempSync(join(tmpdir(), "world-"));
   const { database, seededAt } = await openDemo(engine, {
     dataDir,
-    ...(poolSize === undefined ? {} : { poolSize }),
+    poolSize,
     onStatement: ({ query, queryDurationMillis }) => {
       statements.push(query.sql);
       const answeredAt = performance.now();
@@ -120,6 +120,7 @@ export async function createWorld(
     PUBLIC_URL: publicUrl,
     DATA_DIR: dataDir,
     RATE_LIMIT_SCALE: "0",
+    DATABASE_POOL: String(poolSize),
     ...environment,
   });
   const log = createLog("info", {

@@ -22,6 +22,7 @@ import {
 import type { AuthorizedPaymentResult, PaymentProvider } from "#commerce/payments/provider.ts";
 import { startPayment } from "#commerce/payments/payment-rows.ts";
 import { runInTransaction } from "#database/transaction.ts";
+import { manyConnections } from "#test/support/databases.ts";
 import { createWorld, type World } from "#test/support/world.ts";
 
 const held: AuthorizedPaymentResult = {
@@ -37,7 +38,7 @@ describe.each(["pglite", "postgres"] as const)("the payment driver on %s", (engi
   let world: World;
   let sessions: { readonly id: string; readonly merchantId: string }[];
   beforeAll(async () => {
-    world = await createWorld(engine);
+    world = await createWorld(engine, { poolSize: manyConnections });
     const { db } = world.database;
     const { rows } = await sql<{ id: string; merchantId: string }>`
       insert into hosted_checkout_session (id, merchant_id, cart_id, status, expires_at, created_at,

@@ -6,13 +6,13 @@ import { beforeAll, expect, it } from "vitest";
 import { promotionFieldBounds } from "#commerce/promotions/promotion-fields.ts";
 import { activatePromotion, pausePromotion } from "#commerce/promotions/promotion-status.ts";
 import { createWorld, type World } from "#test/commerce/writes-world.ts";
-import { describeOnBoth } from "#test/support/databases.ts";
+import { describeOnBoth, manyConnections } from "#test/support/databases.ts";
 import { makePromotion } from "./promotions-world.ts";
 
 describeOnBoth("automatic promotions", (open) => {
   let world: World;
   beforeAll(async () => {
-    world = await createWorld(open);
+    world = await createWorld(() => open({ poolSize: manyConnections }));
   });
 
   it("are active up to the limit; codes do not count, and a paused promotion makes room", async () => {

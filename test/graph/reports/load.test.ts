@@ -1,6 +1,7 @@
 /** Reports are limited per query and in parallel, so that other requests always find a free connection. */
 import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
+import { manyConnections } from "#test/support/databases.ts";
 import { useWorld } from "#test/support/use-world.ts";
 
 const aliases = (count: number): string =>
@@ -51,7 +52,7 @@ describe("the limit of reports per query", () => {
 });
 
 describe("while reports take long", () => {
-  const world = useWorld();
+  const world = useWorld("postgres", { poolSize: manyConnections });
 
   /** The number of the database's connections that wait for the table. */
   const stuck = async (): Promise<number> => {
