@@ -94,13 +94,16 @@ const failureShare = 0.3;
 /** The service makes at most ten attempts at a delivery, of which some can end with a kill. */
 const failuresPerDeliveryMax = 5;
 
-/** Fails the first request and three of ten others, but the same delivery at most five times. */
+/** The number of deliveries that fail first, so that each run has failures. */
+const failedFirst = 12;
+
+/** Fails the first deliveries and three of ten other requests, but the same delivery at most five times. */
 function createUnreliableReply(): (path: string, eventId: string) => Reply {
   const failures = new Map<string, number>();
   return (path, eventId) => {
     const delivery = toArrivalKey(path, eventId);
     const before = failures.get(delivery) ?? 0;
-    const isFailure = failures.size === 0 || Math.random() < failureShare;
+    const isFailure = failures.size < failedFirst || Math.random() < failureShare;
     if (!isFailure || before === failuresPerDeliveryMax) return 204;
     failures.set(delivery, before + 1);
     return Math.random() < 0.5 ? 500 : "cut";

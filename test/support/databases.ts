@@ -37,8 +37,8 @@ function describeOn(engines: readonly Engine[], name: string, suite: Suite): voi
 
 /**
  * The number of connections to a PostgreSQL database of a test. Every new connection reads the catalog and
- * plans its statements again: with 10 connections, the tests of `test/gateway` and `test/access` took 10 %
- * more CPU time. Tests in which more than this number of writes compete at once use the service's own
+ * plans its statements again: with 10 connections, the tests of `test/gateway` and `test/access` took 3 to 16
+ * % more CPU time. Tests in which more than this number of writes compete at once use the service's own
  * number.
  */
 export const fewConnections = 4;
