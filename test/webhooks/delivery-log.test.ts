@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Database } from "#database/connect.ts";
 import { countRowsUpToLimit } from "#database/sql-fragments.ts";
+import { getLowestIdAtTime } from "#foundation/ids.ts";
 import { endUndeliverableWebhookDeliveries } from "#webhooks/sweeps.ts";
 import { findEventsReadableByInstallations } from "#webhooks/delivery-log.ts";
 import {
@@ -70,10 +71,11 @@ describeOnPostgres("the delivery log", (_open, engine) => {
       const { id: endpointId } = await makeEndpoint(world());
       const lost = await makeEvents(world(), 150, { ageMs: 86_400_000 });
       await makeDeliveries(world(), lost, { endpointId });
+      const timeOfNewer = getLowestIdAtTime("event", clock.now().getTime() - 3_600_000).slice(0, -16);
       await sql`
         insert into event (id, merchant_id, type, schema_version, subject_type, subject_id, subject_version,
         snapshot, thin, occurred_at, fanned_out_at)
-        select 'evt_' || substr(${lost[149] ?? ""}, 5, 9) || 'z0000000000' || lpad(n::text, 6, '0'),
+        select ${timeOfNewer} || lpad(n::text, 16, '0'),
         ${demo.merchants.first.id}, 'cart.updated', 1, 'cart',
           'cart_x', 1, '{"x":"' || repeat('.', 500) || '"}', '{}', ${clock.now()}::timestamptz,
           ${clock.now()}::timestamptz
