@@ -19,6 +19,7 @@ import {
 import { DataFolderInUseError } from "#database/folder-lock.ts";
 import { isMigrationTableCreated, migrate } from "#database/migrate.ts";
 import { InvalidSettingError } from "#foundation/failure.ts";
+import { readCommandServerPortAndSecret } from "./command-file.ts";
 import { getCliCommandEnvironment } from "./command-session.ts";
 import { printCommandResult } from "./output.ts";
 
@@ -139,9 +140,12 @@ export const isCliCommandRunningInService = (): boolean => getCliCommandEnvironm
 /** Thrown if another process uses the embedded database; the command is then sent to that process. */
 export class DatabaseUsedByServiceError extends DataFolderInUseError {
   readonly folder: string;
-  constructor(folder: string, cause: DataFolderInUseError) {
+  /** True if the process accepted commands, so that this command has not waited for the end of the process. */
+  readonly isAcceptingCommands: boolean;
+  constructor(folder: string, isAcceptingCommands: boolean, cause: DataFolderInUseError) {
     super(cause.message, { cause });
     this.folder = folder;
+    this.isAcceptingCommands = isAcceptingCommands;
   }
 }
 
@@ -199,6 +203,7 @@ async function runWithOpenDatabase<Done>(work: DatabaseWork<Done>): Promise<Done
   const { service } = getCliCommandEnvironment();
   if (service !== undefined) return work(service.database, service.settings);
   const settings = parseServiceSettings(process.env);
+  let isAcceptingCommands = false;
   const database = await openDatabase({
     url: settings.databaseUrl,
     directUrl: settings.databaseDirectUrl,
@@ -206,9 +211,14 @@ async function runWithOpenDatabase<Done>(work: DatabaseWork<Done>): Promise<Done
     poolSize: settings.databasePool,
     prepared: settings.databasePrepared,
     folder: settings.databaseUrl === undefined ? settings.dataDir : undefined,
+    // A running service that accepts commands runs this command on its own database.
+    isWaitForFolderUseful: () => {
+      isAcceptingCommands = readCommandServerPortAndSecret(settings.dataDir) !== undefined;
+      return !isAcceptingCommands;
+    },
   }).catch((error: unknown) => {
     throw error instanceof DataFolderInUseError
-      ? new DatabaseUsedByServiceError(settings.dataDir, error)
+      ? new DatabaseUsedByServiceError(settings.dataDir, isAcceptingCommands, error)
       : error;
   });
   try {

@@ -7,7 +7,7 @@
 import cluster from "node:cluster";
 import { Command, CommanderError } from "commander";
 import { InvalidSettingError, Failure } from "#foundation/failure.ts";
-import { DataFolderUnusableError } from "#database/folder-lock.ts";
+import { DataFolderUnusableError, waitForDataFolderLock } from "#database/folder-lock.ts";
 import { isDatabaseUnreachableError, getSqlState } from "#database/database-errors.ts";
 import { EncryptionKeysMismatchError } from "#app/encryption-keys.ts";
 import type { ProcessRole } from "#app/background.ts";
@@ -19,14 +19,9 @@ import { createLog, createPrettyLogOutput } from "#foundation/log.ts";
 
 export async function runCommandLine(args: readonly string[]): Promise<void> {
   try {
-    const code = await runProgram(args);
+    const code = await runOrSendCommand(args);
     if (code !== 0) process.exitCode = code;
   } catch (error) {
-    const code = await runByService(error, args.slice(2));
-    if (code !== undefined) {
-      process.exitCode = code;
-      return;
-    }
     process.stderr.write(`${explain(error)}\n`);
     process.exit(1);
   }
@@ -48,18 +43,27 @@ async function runProgram(args: readonly string[]): Promise<number> {
 }
 
 /**
- * Sends a command to the service that uses the embedded database, if the command failed because the database
- * is in use. Returns the exit code of the command; undefined if the command failed for another reason, or if
- * no service accepts the command.
+ * Runs a command, or sends the command to the service if the service uses the embedded database. If the
+ * service stops before it gets the command, the command waits for the end of the service and runs after it.
+ * Returns the exit code of the command.
  */
-async function runByService(error: unknown, args: readonly string[]): Promise<number | undefined> {
-  const { DatabaseUsedByServiceError } = await import("./command.ts");
-  if (!(error instanceof DatabaseUsedByServiceError)) return undefined;
-  const { sendCliCommandToRunningService } = await import("./send-command.ts");
-  return sendCliCommandToRunningService(error.folder, {
-    args: [...args],
-    input: getStandardInputAlreadyRead() ?? null,
-  });
+async function runOrSendCommand(args: readonly string[], isSecondTry = false): Promise<number> {
+  try {
+    return await runProgram(args);
+  } catch (error) {
+    const { DatabaseUsedByServiceError } = await import("./command.ts");
+    if (!(error instanceof DatabaseUsedByServiceError)) throw error;
+    const { sendCliCommandToRunningService } = await import("./send-command.ts");
+    const code = await sendCliCommandToRunningService(error.folder, {
+      args: args.slice(2),
+      input: getStandardInputAlreadyRead() ?? null,
+    });
+    if (code !== undefined) return code;
+    if (isSecondTry || !error.isAcceptingCommands) throw error;
+    const unlock = await waitForDataFolderLock(error.folder);
+    unlock();
+    return runOrSendCommand(args, true);
+  }
 }
 
 /** Runs a command that another process has sent, with the input and output of that process. */

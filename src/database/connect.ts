@@ -58,6 +58,11 @@ export interface DatabaseOptions {
   readonly onPoolerLimitation?: ((limitation: TransactionPoolerLimitation) => void) | undefined;
   /** The folder in which the embedded database stores its data; undefined to keep the data in memory. */
   readonly folder?: string | undefined;
+  /**
+   * Called again and again while another process uses the folder, for some seconds at most. If the function
+   * returns false, opening no longer waits for the end of that process and fails at once.
+   */
+  readonly isWaitForFolderUseful?: (() => boolean) | undefined;
   /** The file system in which the embedded database stores its data, instead of a folder. For tests. */
   readonly filesystem?: PGliteFilesystem | undefined;
   /**
@@ -122,8 +127,15 @@ export async function openDatabase(options: DatabaseOptions): Promise<OpenedData
 }
 
 async function openEmbedded(options: DatabaseOptions): Promise<OpenedDatabase> {
-  const { folder, filesystem, onEmbeddedDatabaseCrash: onCrash, onStatement } = options;
-  const release = folder === undefined ? (): void => undefined : await createAndLockFolder(folder);
+  const {
+    folder,
+    filesystem,
+    isWaitForFolderUseful,
+    onEmbeddedDatabaseCrash: onCrash,
+    onStatement,
+  } = options;
+  const release =
+    folder === undefined ? (): void => undefined : await createAndLockFolder(folder, isWaitForFolderUseful);
   try {
     // The module `pglite.ts` is imported only here and only when needed, so that processes that use
     // PostgreSQL do not load PGlite.
@@ -166,10 +178,10 @@ async function openEmbedded(options: DatabaseOptions): Promise<OpenedDatabase> {
   }
 }
 
-async function createAndLockFolder(folder: string): Promise<() => void> {
+async function createAndLockFolder(folder: string, isWaitUseful?: () => boolean): Promise<() => void> {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    return await waitForDataFolderLock(folder);
+    return await waitForDataFolderLock(folder, isWaitUseful);
   } catch (error) {
     throw toDataFolderUnusableError(folder, error);
   }

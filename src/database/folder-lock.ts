@@ -22,21 +22,26 @@ const lockPollMs = 50;
 
 /**
  * Locks the folder as `lockDataFolder` does, but waits for some seconds if another process holds the lock.
- * Does not wait if this process itself holds the lock.
+ * Does not wait if this process itself holds the lock, or if `isWaitUseful` returns false.
  */
-export async function waitForDataFolderLock(folder: string): Promise<() => void> {
+export async function waitForDataFolderLock(
+  folder: string,
+  isWaitUseful: () => boolean = () => true,
+): Promise<() => void> {
   const deadline = performance.now() + lockWaitMs;
   for (;;)
     try {
       return lockDataFolder(folder);
     } catch (error) {
-      const isOther = error instanceof DataFolderInUseError && readOwner(folder)?.pid !== process.pid;
-      if (!isOther || performance.now() >= deadline) throw error;
+      const isOther =
+        error instanceof DataFolderInUseError && readDataFolderLockOwner(folder)?.pid !== process.pid;
+      if (!isOther || performance.now() >= deadline || !isWaitUseful()) throw error;
       await sleep(lockPollMs);
     }
 }
 
-const readOwner = (folder: string): LockOwner | undefined =>
+/** Returns the process that holds the lock of the folder, or has left a stale lock; undefined without a lock. */
+export const readDataFolderLockOwner = (folder: string): DataFolderLockOwner | undefined =>
   parseLock(readIfExists(join(folder, "lock")) ?? "");
 
 /**
@@ -54,10 +59,7 @@ export function toDataFolderUnusableError(folder: string, error: unknown): unkno
  */
 export function lockDataFolder(folder: string): () => void {
   const path = join(folder, "lock");
-  const ownLock = JSON.stringify({
-    pid: process.pid,
-    startedAt: readProcessEntry(process.pid)?.startedAt ?? null,
-  });
+  const ownLock = JSON.stringify(getOwnDataFolderLockOwner());
   const draft = `${path}.${process.pid}`;
   try {
     writeFileSync(draft, ownLock, { mode: 0o600 });
@@ -78,10 +80,18 @@ export function lockDataFolder(folder: string): () => void {
   }
 }
 
-interface LockOwner {
+/** A process as its locks name it. */
+export interface DataFolderLockOwner {
   readonly pid: number;
+  /** The start time of the process as the system writes it; null if it cannot be read. */
   readonly startedAt: string | null;
 }
+
+/** Returns this process as its locks name it. */
+export const getOwnDataFolderLockOwner = (): DataFolderLockOwner => ({
+  pid: process.pid,
+  startedAt: readProcessEntry(process.pid)?.startedAt ?? null,
+});
 
 function tryLink(from: string, to: string): boolean {
   try {
@@ -120,7 +130,7 @@ function readIfExists(path: string): string | undefined {
   }
 }
 
-function parseLock(text: string): LockOwner | undefined {
+function parseLock(text: string): DataFolderLockOwner | undefined {
   try {
     const owner: unknown = JSON.parse(text);
     if (typeof owner !== "object" || owner === null || !("pid" in owner) || typeof owner.pid !== "number")
@@ -140,7 +150,7 @@ function parseLock(text: string): LockOwner | undefined {
  * start time is stale. An ended process can stay in the process table until its parent reads its exit status,
  * or forever in a container without an init process. It counts as ended nevertheless.
  */
-function isAlive({ pid, startedAt }: LockOwner): boolean {
+function isAlive({ pid, startedAt }: DataFolderLockOwner): boolean {
   const entry = readProcessEntry(pid);
   if (pid === process.pid && startedAt !== (entry?.startedAt ?? null)) return false;
   if (entry?.hasEnded) return false;

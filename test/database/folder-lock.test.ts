@@ -4,7 +4,16 @@
  */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
@@ -16,6 +25,7 @@ import {
   readProcessStatusWithPsCommand,
   waitForDataFolderLock,
 } from "#database/folder-lock.ts";
+import { migratedFolder } from "#test/support/copies.ts";
 
 const hasPs = spawnSync("ps", ["-p", String(process.pid)]).status === 0;
 
@@ -121,6 +131,15 @@ it("a start waits for the lock of a process that is ending", async () => {
   release();
 });
 
+it("a start waits for the lock of another process only while waiting is useful", async () => {
+  writeLock({ pid: process.ppid, startedAt: startTimeOf(process.ppid) });
+  const answers = [true, true, false];
+  await expect(waitForDataFolderLock(folder, () => answers.shift() ?? false)).rejects.toThrow(
+    DataFolderInUseError,
+  );
+  expect(answers).toEqual([]);
+});
+
 it.each([
   ["a dead process", async () => ({ pid: await deadPid(), startedAt: "1" })],
   ["a process whose id another one has now", () => Promise.resolve({ pid: process.ppid, startedAt: "1" })],
@@ -148,6 +167,7 @@ it("the lock of a folder is released if the database cannot be opened, and when 
   expect(await openDatabase({ folder }).catch(() => "refused")).toBe("refused");
   expect(existsSync(join(folder, "lock"))).toBe(false);
   rmSync(join(folder, "database"));
+  cpSync(await migratedFolder(), folder, { recursive: true });
   const database = await openDatabase({ folder });
   await expect(openDatabase({ folder })).rejects.toThrow(DataFolderInUseError);
   await database.close();
