@@ -1,11 +1,11 @@
 /**
  * A PostgreSQL that accepts requests and does not answer: a separate server whose processes are paused and
- * resumed.
+ * resumed. Tests that only wait run at the same time.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { sql } from "kysely";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, it } from "vitest";
 import { type ServiceApp, createServiceApp } from "#app/app.ts";
 import { parseServiceSettings } from "#app/settings.ts";
 import { type Database, openDatabase } from "#database/connect.ts";
@@ -68,7 +68,7 @@ describe("a PostgreSQL that does not answer", () => {
     };
   }
 
-  it("causes 503 on every connection, and is used again later", async () => {
+  it("causes 503 on every connection, and is used again later", async ({ expect }) => {
     const demo = await prepareDemoDataAndFile(app.database, {
       ...app.services,
       dataDir: temporaryFolder(),
@@ -92,54 +92,91 @@ describe("a PostgreSQL that does not answer", () => {
   });
 });
 
-describe.each([true, false])("a statement that exceeds its time limit (prepared: %s)", (prepared) => {
-  async function open(): Promise<Awaited<ReturnType<typeof openDatabase>>> {
-    return openDatabase({
-      url: await createDatabase(),
-      poolSize: 1,
-      prepared,
-      limits: { outsideTransactionMs: 500, inTransactionMs: 2_000 },
-    });
-  }
-  /** Returns the number of statements `pg_sleep` that the server runs. */
-  const sleeping = async (db: Database): Promise<unknown> => {
-    const { rows } = await sql<{ running: number }>`select count(*) as running from pg_stat_activity
+describe.concurrent.each([true, false])(
+  "a statement that exceeds its time limit (prepared: %s)",
+  (prepared) => {
+    async function open(): Promise<Awaited<ReturnType<typeof openDatabase>>> {
+      return openDatabase({
+        url: await createDatabase(),
+        poolSize: 1,
+        prepared,
+        limits: { outsideTransactionMs: 1_000, inTransactionMs: 4_000 },
+      });
+    }
+    /** Returns the number of statements `pg_sleep` that the server runs. */
+    const sleeping = async (db: Database): Promise<unknown> => {
+      const { rows } = await sql<{ running: number }>`select count(*) as running from pg_stat_activity
       where datname = current_database() and state = 'active' and query like 'select pg_sleep%'`.execute(db);
-    return rows[0]?.running;
-  };
-  const sleep = (db: Pick<Database, "getExecutor">, seconds: number): Promise<unknown> =>
-    sql`select pg_sleep(${seconds})`.execute(db);
-  const pidOf = async (db: Database): Promise<unknown> =>
-    (await sql`select pg_backend_pid() as pid`.execute(db)).rows[0];
+      return rows[0]?.running;
+    };
+    const sleep = (db: Pick<Database, "getExecutor">, seconds: number): Promise<unknown> =>
+      sql`select pg_sleep(${seconds})`.execute(db);
+    const pidOf = async (db: Database): Promise<unknown> =>
+      (await sql`select pg_backend_pid() as pid`.execute(db)).rows[0];
 
-  it("fails and closes its connection, and the next caller gets another one", async () => {
-    const { db, ...database } = await open();
-    const pid = await pidOf(db);
-    const error: unknown = await sleep(db, 30).catch((thrown: unknown) => thrown);
-    expect(error).toMatchObject({ message: "Query read timeout" });
-    expect(isDatabaseUnreachableError(error)).toBe(true);
-    expect(await pidOf(db)).not.toEqual(pid);
-    await expect.poll(() => sleeping(db)).toBe(0);
+    it("fails and closes its connection, and the next caller gets another one", async ({ expect }) => {
+      const { db, ...database } = await open();
+      const pid = await pidOf(db);
+      const error: unknown = await sleep(db, 30).catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({ message: "Query read timeout" });
+      expect(isDatabaseUnreachableError(error)).toBe(true);
+      expect(await pidOf(db)).not.toEqual(pid);
+      await expect.poll(() => sleeping(db)).toBe(0);
+      await database.close();
+    });
+
+    it("has a longer limit inside a transaction, and rolls everything back if it exceeds it", async ({
+      expect,
+    }) => {
+      const { db, ...database } = await open();
+      const insert = (id: string, seconds: number): Promise<void> =>
+        runInTransaction(db, async (transaction) => {
+          await transaction.insertInto("app").values({ id, name: id, createdAt: new Date() }).execute();
+          await sleep(transaction, seconds);
+        });
+      await insert("a", 1);
+      // The server's own limit is 250 ms shorter than that of the process.
+      await expect(insert("b", 8)).rejects.toMatchObject({ code: "57014" });
+      await expect.poll(() => db.selectFrom("app").select("id").execute()).toEqual([{ id: "a" }]);
+      expect(await pidOf(db)).toBeDefined();
+      await database.close();
+    });
+  },
+);
+
+describe.concurrent("the server's own time limits", () => {
+  it("are set on every connection, for a process that cannot cancel its statements", async ({ expect }) => {
+    const database = await openDatabase({
+      url: await createDatabase(),
+      limits: { outsideTransactionMs: 2_000, inTransactionMs: 8_000 },
+    });
+    const { rows } = await sql`select current_setting('statement_timeout') as statement,
+      current_setting('idle_in_transaction_session_timeout') as idle`.execute(database.db);
+    expect(rows).toEqual([{ statement: "7750ms", idle: "30s" }]);
     await database.close();
   });
 
-  it("has a longer limit inside a transaction, and rolls everything back if it exceeds it", async () => {
-    const { db, ...database } = await open();
-    const insert = (id: string, seconds: number): Promise<void> =>
-      runInTransaction(db, async (transaction) => {
-        await transaction.insertInto("app").values({ id, name: id, createdAt: new Date() }).execute();
-        await sleep(transaction, seconds);
-      });
-    await insert("a", 1);
-    // The server's own limit is 250 ms shorter than that of the process.
-    await expect(insert("b", 4)).rejects.toMatchObject({ code: "57014" });
-    await expect.poll(() => db.selectFrom("app").select("id").execute()).toEqual([{ id: "a" }]);
-    expect(await pidOf(db)).toBeDefined();
+  it("count as a temporary failure of the database", async ({ expect }) => {
+    const database = await openDatabase({ url: await createDatabase(), poolSize: 1 });
+    const error = await runInTransaction(database.db, async (transaction) => {
+      await sql`set local statement_timeout = 50`.execute(transaction);
+      await sql`select pg_sleep(30)`.execute(transaction);
+    }).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: "57014" });
+    expect(isDatabaseUnreachableError(error)).toBe(true);
     await database.close();
   });
 });
 
-it("changes fail while the synchronous standby is away, and their backends do not wait for it", async () => {
+it.concurrent("a statement has no time limit if none is configured", async ({ expect }) => {
+  const { db, ...database } = await openDatabase({ url: await createDatabase(), poolSize: 1 });
+  await expect(sql`select pg_sleep(3)`.execute(db)).resolves.toBeDefined();
+  await database.close();
+});
+
+it("changes fail while the synchronous standby is away, and their backends do not wait for it", async ({
+  expect,
+}) => {
   const poolSize = 3;
   await using stack = new AsyncDisposableStack();
   const postgres = await startPostgres({ synchronous_commit: "on" });
@@ -176,34 +213,4 @@ it("changes fail while the synchronous standby is away, and their backends do no
   });
   // The server does not wait for the standby if a statement only reads.
   await expect(sql`select count(*) from note`.execute(database.db)).resolves.toBeDefined();
-});
-
-describe("the server's own time limits", () => {
-  it("are set on every connection, for a process that cannot cancel its statements", async () => {
-    const database = await openDatabase({
-      url: await createDatabase(),
-      limits: { outsideTransactionMs: 2_000, inTransactionMs: 8_000 },
-    });
-    const { rows } = await sql`select current_setting('statement_timeout') as statement,
-      current_setting('idle_in_transaction_session_timeout') as idle`.execute(database.db);
-    expect(rows).toEqual([{ statement: "7750ms", idle: "30s" }]);
-    await database.close();
-  });
-
-  it("count as a temporary failure of the database", async () => {
-    const database = await openDatabase({ url: await createDatabase(), poolSize: 1 });
-    const error = await runInTransaction(database.db, async (transaction) => {
-      await sql`set local statement_timeout = 50`.execute(transaction);
-      await sql`select pg_sleep(30)`.execute(transaction);
-    }).catch((thrown: unknown) => thrown);
-    expect(error).toMatchObject({ code: "57014" });
-    expect(isDatabaseUnreachableError(error)).toBe(true);
-    await database.close();
-  });
-});
-
-it("a statement has no time limit if none is configured", async () => {
-  const { db, ...database } = await openDatabase({ url: await createDatabase(), poolSize: 1 });
-  await expect(sql`select pg_sleep(3)`.execute(db)).resolves.toBeDefined();
-  await database.close();
 });

@@ -7,20 +7,31 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it, onTestFinished, vi } from "vitest";
-import { temporaryFolder } from "#test/support/process.ts";
+import { it, vi } from "vitest";
+import { type EndHook, temporaryFolderUntil } from "#test/support/process.ts";
 import { fillMeshFolder } from "./mesh-folder.ts";
+
+/** Several cold starts, two at the same time. */
+vi.setConfig({ testTimeout: 180_000 });
 
 const bin = new URL("../../node_modules/.bin/mesh", import.meta.url).pathname;
 
 /** A copy of the project in a temporary folder, which receives the artifacts. */
-const projectCopy = (): string => fillMeshFolder(temporaryFolder(), (configuration) => configuration);
+const projectCopy = (end: EndHook): string =>
+  fillMeshFolder(temporaryFolderUntil(end), (configuration) => configuration);
 
-function startMesh(
-  cwd: string,
-  args: readonly string[],
-  environment: Readonly<Record<string, string>> = {},
-): { child: ChildProcess; output: () => string } {
+interface MeshCommand {
+  readonly cwd: string;
+  readonly args: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+  /** The hook in which the command is killed if it still runs. */
+  readonly end: EndHook;
+}
+
+function startMesh({ cwd, args, environment = {}, end }: MeshCommand): {
+  child: ChildProcess;
+  output: () => string;
+} {
   // Without the compile cache, Mesh's modules take most of the time.
   const { PATH, HOME, NODE_COMPILE_CACHE } = process.env;
   const child = spawn(process.execPath, [bin, ...args], {
@@ -31,42 +42,46 @@ function startMesh(
   let text = "";
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
-  onTestFinished(() => void child.kill("SIGKILL"));
+  end(() => void child.kill("SIGKILL"));
   return { child, output: () => text };
 }
 
-async function runMesh(
-  cwd: string,
-  args: readonly string[],
-): Promise<{ code: number | null; output: string }> {
-  const { child, output } = startMesh(cwd, args);
+async function runMesh(command: MeshCommand): Promise<{ code: number | null; output: string }> {
+  const { child, output } = startMesh(command);
   const [code] = (await once(child, "close")) as [number | null];
   return { code, output: output() };
 }
 
-it("mesh build writes the merged schema, and mesh validate accepts it", async () => {
-  const folder = projectCopy();
-  const built = await runMesh(folder, ["build"]);
+it.concurrent("mesh build writes the merged schema, and mesh validate accepts it", async ({
+  expect,
+  onTestFinished: end,
+}) => {
+  const cwd = projectCopy(end);
+  const built = await runMesh({ cwd, args: ["build"], end });
   expect(built).toMatchObject({ code: 0, output: expect.stringContaining("Done!") });
-  expect(readFileSync(join(folder, ".mesh/schema.graphql"), "utf8")).toMatch(/^type Cart /m);
-  expect(existsSync(join(folder, ".mesh/index.ts"))).toBe(true);
-  expect(await runMesh(folder, ["validate"])).toMatchObject({
+  expect(readFileSync(join(cwd, ".mesh/schema.graphql"), "utf8")).toMatch(/^type Cart /m);
+  expect(existsSync(join(cwd, ".mesh/index.ts"))).toBe(true);
+  expect(await runMesh({ cwd, args: ["validate"], end })).toMatchObject({
     code: 0,
     output: expect.stringContaining("Artifacts are valid!"),
   });
 });
 
-it("mesh dev listens on localhost only, and runs documents only for callers with a token", async () => {
-  const folder = projectCopy();
+it.concurrent("mesh dev listens on localhost only, and runs documents only for callers with a token", async ({
+  expect,
+  onTestFinished: end,
+}) => {
+  const cwd = projectCopy(end);
   const port = await findFreePort("127.0.0.1");
-  const { output } = startMesh(folder, ["dev", "--port", String(port)], {
-    DATA_DIR: join(folder, "data"),
-    DEMO: "0",
-    LOG_LEVEL: "silent",
+  const { output } = startMesh({
+    cwd,
+    args: ["dev", "--port", String(port)],
+    environment: { DATA_DIR: join(cwd, "data"), DEMO: "0", LOG_LEVEL: "silent" },
+    end,
   });
   const url = `http://127.0.0.1:${port}`;
   await vi.waitFor(async () => expect((await fetch(`${url}/readiness`)).status).toBe(204), {
-    timeout: 50_000,
+    timeout: 150_000,
     interval: 250,
   });
   expect(output()).toContain(`Serving GraphQL Mesh: ${url}`);

@@ -4,23 +4,27 @@
  */
 import { get as httpGet } from "node:http";
 import { connect } from "node:net";
-import { expect, inject, it } from "vitest";
+import { inject, it, type TestContext, vi } from "vitest";
 import { type DemoJsonFileContent, readDemoJsonFile } from "#demo/demo-file.ts";
 import { copyDemo, encryptionKeys } from "#test/support/copies.ts";
-import { runCommand, type Running, startService, temporaryFolder } from "#test/support/process.ts";
+import { runCommand, type Running, startService, temporaryFolderUntil } from "#test/support/process.ts";
+
+/** Several cold starts, some of them at the same time. */
+vi.setConfig({ testTimeout: 180_000 });
 
 const embeddedHasRoomForOne =
   "Setting DATABASE_URL is required with PROCESSES=2: the embedded database allows only one process.\n";
 
-it.concurrent.each([
-  ["the setting", [], { PROCESSES: "2" }],
-  ["the option", ["--processes", "2"], {}],
-])("%s is refused without a PostgreSQL", async (_name, args, environment) => {
-  const ended = await runCommand(["serve", ...args], { DATA_DIR: temporaryFolder(), ...environment });
+it.concurrent.for([
+  { name: "the setting", args: [], environment: { PROCESSES: "2" } },
+  { name: "the option", args: ["--processes", "2"], environment: {} },
+])("$name is refused without a PostgreSQL", async ({ args, environment }, { expect, onTestFinished }) => {
+  const DATA_DIR = temporaryFolderUntil(onTestFinished);
+  const ended = await runCommand(["serve", ...args], { DATA_DIR, ...environment });
   expect(ended).toEqual({ code: 1, stdout: "", stderr: embeddedHasRoomForOne });
 });
 
-it.concurrent("an error that stops the first process ends all and sets the exit code", async () => {
+it.concurrent("an error that stops the first process ends all and sets the exit code", async ({ expect }) => {
   const environment = {
     DATABASE_URL: "postgres://127.0.0.1:1/x",
     ENCRYPTION_KEYS: encryptionKeys,
@@ -43,8 +47,31 @@ it.concurrent("an error that stops the first process ends all and sets the exit 
   });
 });
 
-it("two processes answer on one port, and together admit exactly as many requests as one would", async () => {
-  const { service, demo, pids } = await startTwo();
+it.concurrent("when their parent is killed, processes answer the received requests and end", async (context) => {
+  const { expect } = context;
+  const { service, demo, pids } = await startTwo(context);
+  const body = JSON.stringify({ query: "{ __typename }" });
+  const head =
+    `POST /graphql HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${demo.tokens.admin}\r\n` +
+    "Content-Type: application/json\r\n";
+  let answered = "";
+  const socket = connect(Number(new URL(service.address).port), "127.0.0.1");
+  socket.setEncoding("utf8").on("data", (chunk: string) => (answered += chunk));
+  const closed = new Promise((done) => socket.once("close", done));
+  socket.write(`${head}Content-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`);
+  await expect.poll(() => answered).toContain("100 Continue");
+  expect(await service.stop("SIGKILL")).toEqual({ code: null, signal: "SIGKILL" });
+  await expect.poll(() => linesOf(service, { msg: "Stopping.", signal: "disconnect" })).toHaveLength(2);
+  await expect.poll(() => pids.filter(isAlive)).toHaveLength(1);
+  socket.write(body);
+  await closed;
+  expect(answered).toContain('{"data":{"__typename":"Query"}');
+  await expect.poll(() => pids.filter(isAlive)).toEqual([]);
+});
+
+it("two processes answer on one port, and together admit exactly as many requests as one would", async (context) => {
+  const { expect } = context;
+  const { service, demo, pids } = await startTwo(context);
   expect(service.output().match(/listens at .*/g)).toEqual([`listens at ${demo.baseUrl}`]);
   expect(service.output()).toContain("  Processes  2\n");
   const [product] = demo.products;
@@ -68,8 +95,9 @@ it("two processes answer on one port, and together admit exactly as many request
   expect(pids.filter(isAlive)).toEqual([]);
 });
 
-it("a killed process is replaced while the rest continues, and a signal ends all in order", async () => {
-  const { service, demo, pids } = await startTwo();
+it("a killed process is replaced while the rest continues, and a signal ends all in order", async (context) => {
+  const { expect } = context;
+  const { service, demo, pids } = await startTwo(context);
   const identify = () =>
     ask(`${service.address}/api/v1/open/identity`, { authorization: `Bearer ${demo.keys.full}` });
   const before = await oneByOne(4, identify);
@@ -100,39 +128,27 @@ it("a killed process is replaced while the rest continues, and a signal ends all
   expect(replaced.filter(isAlive)).toEqual([]);
 });
 
-it("when their parent is killed, processes answer the received requests and end", async () => {
-  const { service, demo, pids } = await startTwo();
-  const body = JSON.stringify({ query: "{ __typename }" });
-  const head =
-    `POST /graphql HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${demo.tokens.admin}\r\n` +
-    "Content-Type: application/json\r\n";
-  let answered = "";
-  const socket = connect(Number(new URL(service.address).port), "127.0.0.1");
-  socket.setEncoding("utf8").on("data", (chunk: string) => (answered += chunk));
-  const closed = new Promise((done) => socket.once("close", done));
-  socket.write(`${head}Content-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`);
-  await expect.poll(() => answered).toContain("100 Continue");
-  expect(await service.stop("SIGKILL")).toEqual({ code: null, signal: "SIGKILL" });
-  await expect.poll(() => linesOf(service, { msg: "Stopping.", signal: "disconnect" })).toHaveLength(2);
-  await expect.poll(() => pids.filter(isAlive)).toHaveLength(1);
-  socket.write(body);
-  await closed;
-  expect(answered).toContain('{"data":{"__typename":"Query"}');
-  await expect.poll(() => pids.filter(isAlive)).toEqual([]);
-});
+interface Two {
+  readonly service: Running;
+  readonly demo: DemoJsonFileContent;
+  readonly pids: readonly number[];
+}
 
-async function startTwo(): Promise<{ service: Running; demo: DemoJsonFileContent; pids: readonly number[] }> {
-  const dataDir = temporaryFolder();
+async function startTwo({ expect, onTestFinished }: TestContext): Promise<Two> {
+  const dataDir = temporaryFolderUntil(onTestFinished);
   const { database, fill } = await copyDemo("postgres");
   fill(dataDir);
-  const service = await startService({
-    DATABASE_URL: database.url ?? "",
-    ENCRYPTION_KEYS: encryptionKeys,
-    DATABASE_POOL: "3",
-    DATA_DIR: dataDir,
-    DEMO: "1",
-    PROCESSES: "2",
-  });
+  const service = await startService(
+    {
+      DATABASE_URL: database.url ?? "",
+      ENCRYPTION_KEYS: encryptionKeys,
+      DATABASE_POOL: "3",
+      DATA_DIR: dataDir,
+      DEMO: "1",
+      PROCESSES: "2",
+    },
+    onTestFinished,
+  );
   // Log lines are written at the end of an event loop turn.
   await expect.poll(() => pidsOf(service, "process_ready")).toHaveLength(2);
   const pids = pidsOf(service, "process_ready");

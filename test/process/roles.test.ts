@@ -10,7 +10,7 @@ import { createLog } from "#foundation/log.ts";
 import { toArrivalKey, startReceiver } from "#soak/webhook-receiver.ts";
 import { makeEndpoint } from "#test/operations/webhook-calls.ts";
 import { databaseUrl } from "#test/support/postgres.ts";
-import { runCommand, temporaryFolder } from "#test/support/process.ts";
+import { runCommand, temporaryFolder, temporaryFolderUntil } from "#test/support/process.ts";
 import { createWorld, type World } from "#test/support/world.ts";
 
 afterEach(() => vi.useRealTimers());
@@ -20,13 +20,13 @@ const environment = {
   WEBHOOK_ALLOW_LOOPBACK: "1",
 };
 
-it.concurrent.each(["gateway", "worker"])(
+it.concurrent.for(["gateway", "worker"])(
   "%s exits with 1 and the reason without a PostgreSQL",
-  async (role) => {
+  async (role, { onTestFinished }) => {
     const line =
       `Setting DATABASE_URL is required: ${role} shares its database with other processes, ` +
       "but the embedded database allows only one process.\n";
-    const ended = await runCommand([role], { DATA_DIR: temporaryFolder() });
+    const ended = await runCommand([role], { DATA_DIR: temporaryFolderUntil(onTestFinished) });
     expect(ended).toEqual({ code: 1, stdout: "", stderr: line });
   },
 );

@@ -17,7 +17,7 @@ export function temporaryFolder(): string {
 }
 
 /** Creates a temporary folder that is deleted in the given hook, for example `afterAll`. */
-export function temporaryFolderUntil(end: (work: () => void) => void): string {
+export function temporaryFolderUntil(end: EndHook): string {
   const folder = mkdtempSync(join(tmpdir(), "commerce-gateway-test-"));
   end(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
@@ -123,22 +123,22 @@ const createEnvironment = (input: string): CliCommandEnvironment => ({
 
 /**
  * Starts `serve` with the demo and waits until it has printed its start messages. The service is stopped
- * after the test.
+ * after the test. Concurrent tests give `onTestFinished` of their context as `end`.
  */
-export async function startService(environment: Environment): Promise<Running> {
-  return untilItListens(await start(["serve"], environment));
+export async function startService(environment: Environment, end?: EndHook): Promise<Running> {
+  return untilItListens(await start(["serve"], environment), end);
 }
 
 /** Starts `serve` before the tests of a file or group, and stops it after them. */
 export function useService(environment: Environment): () => Running {
   let service: Running | undefined;
-  const ends: (() => Promise<void>)[] = [];
+  const ends: (() => Promise<void> | void)[] = [];
   beforeAll(async () => {
     service = await untilItListens(await start(["serve"], environment), (work) => void ends.push(work));
   });
   // A hook that is registered inside another hook would never run.
   afterAll(async () => {
-    await Promise.all(ends.map((end) => end()));
+    await Promise.all(ends.map(async (end) => end()));
   });
   return () => {
     if (service === undefined) throw new Error("The service has not started.");
@@ -146,7 +146,8 @@ export function useService(environment: Environment): () => Running {
   };
 }
 
-type EndHook = (work: () => Promise<void>) => void;
+/** Registers work for the end of a test or of a file. */
+export type EndHook = (work: () => Promise<void> | void) => void;
 
 /** Starts the service by the README's command. Signals go to npm, as a process manager sends them. */
 export function startByNpm(environment: Environment): Promise<Running> {
