@@ -26,8 +26,12 @@ const orderEvents = `(select o.*, now() - (now() - o.placed_at) * ${eventDays} /
 const firstLine = `join order_line l on l.order_id = o.id
   and l.position = (select min(position) from order_line where order_id = o.id)`;
 
-/** The statements by the table that each fills. $1 is the merchant's id. */
-const statements: Readonly<Record<string, string>> = {
+/**
+ * The statements by the table that each fills. $1 is the merchant's id. There are about as many former prices
+ * as orders, but at least one of each price, and one search query for each 5 000 orders, in each country on
+ * each day of a year.
+ */
+const createStatements = (orders: number): Readonly<Record<string, string>> => ({
   event: `insert into event (id, merchant_id, type, schema_version, subject_type, subject_id, subject_version,
       snapshot, thin, occurred_at, fanned_out_at)
     select ${idAt("evt", "o.at")}, o.merchant_id,
@@ -74,7 +78,7 @@ const statements: Readonly<Record<string, string>> = {
       select variant_id, market_id, merchant_id, amount_minor,
         min(valid_from) over (partition by variant_id, market_id) as first_from,
         row_number() over (partition by variant_id, market_id order by valid_from) as place,
-        1000000 / count(*) over () as former
+        ceil(${orders}::numeric / count(*) over ())::integer as former
       from price where merchant_id = $1)
     insert into price (variant_id, market_id, merchant_id, amount_minor, valid_from, valid_until)
     select b.variant_id, b.market_id, b.merchant_id, b.amount_minor, b.first_from - n * interval '6 hours',
@@ -105,8 +109,8 @@ const statements: Readonly<Record<string, string>> = {
   search_query_day: `insert into search_query_day (day, merchant_id, country, query, searches, empty)
     select current_date - day, $1, country, 'query ' || (n * n % 4000), 1 + n % 50, n % 2
     from generate_series(0, 364) as day, unnest('{DE,AT,CH,GB,US}'::text[]) as country,
-      generate_series(1, 200) as n on conflict do nothing`,
-};
+      generate_series(1, ${Math.ceil(orders / 5_000)}) as n on conflict do nothing`,
+});
 
 /**
  * Copies the generated orders until the merchant has at least `orders` orders, adds the rows of the lists and
@@ -119,6 +123,7 @@ export async function addListRows(client: Client, orders: number): Promise<Reado
   const [owner] = owners;
   if (owner === undefined)
     throw new Error("The database has no orders. Run `npm run seed -- --orders N` first.");
+  const statements = createStatements(orders);
   const counts: Record<string, number> = {};
   // In one transaction, so that now() and therefore the ids of events are the same in all statements.
   await client.query("begin");

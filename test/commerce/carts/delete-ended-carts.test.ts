@@ -9,8 +9,8 @@ import { copyDemo } from "#test/support/copies.ts";
 import { query } from "#test/support/create-database.ts";
 import { openCopy } from "#test/support/databases.ts";
 
-const count = 20_000;
-const keptFrom = 5_000;
+const count = 5_000;
+const keptFrom = 1_500;
 
 /**
  * Adds carts with a checkout session and a use of a promotion each; carts from number `keptFrom` also have a
