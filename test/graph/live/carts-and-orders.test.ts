@@ -16,8 +16,8 @@ const orderChanged =
   "subscription ($id: ID!) { orderChanged(id: $id) { id version status buyer { reference } } }";
 const looks = /^select id, version from (?:cart|sales_order) where/;
 
-describe.each(["pglite", "postgres"] as const)("subscriptions on %s", (engine) => {
-  const world = useWorld(engine, { environment: { PORT: "0" } });
+describe("subscriptions", () => {
+  const world = useWorld("postgres", { environment: { PORT: "0" } });
   beforeAll(async () => {
     await world().app.listen();
   });
