@@ -50,6 +50,8 @@ function copyProject(): string {
     globalSetup: ["shared.ts"],
     experimental: { viteModuleRunner: false },
     testTimeout: 60_000,
+    isolate: false,
+    maxWorkers: 1,
     hookTimeout: 120_000,
   };
   writeFileSync(join(folder, "vitest.config.ts"), `export default ${JSON.stringify({ test })};`);
