@@ -37,7 +37,7 @@ export interface WebhooksPlan {
   readonly aheadMax?: number;
   /** The average number of requests to the receiver per kill; the actual number is 50 to 150 % of it. */
   readonly arrivalsPerKill: number;
-  readonly isOver: (counts: { readonly kills: number }) => boolean;
+  readonly isOver: (counts: { readonly kills: number; readonly writes: number }) => boolean;
   /**
    * True to make all waiting deliveries due at the end, instead of waiting for the leases of killed
    * processes.

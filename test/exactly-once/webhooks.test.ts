@@ -21,7 +21,7 @@ it(
     const { violations, counts } = await runWebhooks({
       ...plan,
       services: [service],
-      isOver: ({ kills }) => kills === 1,
+      isOver: ({ kills, writes }) => kills >= 1 && writes > 10,
     });
     expect(violations).toEqual([]);
     expect(Math.min(counts["events"] ?? 0, counts["refused"] ?? 0)).toBeGreaterThan(10);
@@ -42,7 +42,7 @@ it(
     const { violations, counts } = await runWebhooks({
       ...plan,
       services: [gateway, worker],
-      isOver: ({ kills }) => kills === 2,
+      isOver: ({ kills, writes }) => kills >= 2 && writes > 10,
     });
     expect(violations).toEqual([]);
     expect(Math.min(counts["events"] ?? 0, counts["refused"] ?? 0)).toBeGreaterThan(10);
