@@ -47,20 +47,22 @@ it("an overloaded process answers callers with credentials and refuses others", 
   await server.listen({ port: 0, host: "127.0.0.1" });
   try {
     const statusOf = async (url: string): Promise<number> => (await server.inject(url)).statusCode;
-    const blockTurns = async (turns: number): Promise<void> => {
-      for (let turn = 0; turn < turns; turn += 1) {
-        block(1_300);
-        await nextTurn();
-        await nextTurn();
-      }
+    const blockTurn = async (): Promise<void> => {
+      block(1_300);
+      await nextTurn();
+      await nextTurn();
     };
     // One long turn of the event loop is not overload.
-    await blockTurns(1);
+    await blockTurn();
     expect(await statusOf("/anything")).toBe(200);
-    await blockTurns(3);
-    expect(await Promise.all(["/anything", "/healthz", "/readyz", "/metrics"].map(statusOf))).toEqual([
-      503, 200, 200, 200,
-    ]);
+    // A pause of the process between two blocks is measured too, and can take the place of a block.
+    let status = 200;
+    for (let turn = 0; turn < 10 && status === 200; turn += 1) {
+      await blockTurn();
+      status = await statusOf("/anything");
+    }
+    expect(status).toBe(503);
+    expect(await Promise.all(["/healthz", "/readyz", "/metrics"].map(statusOf))).toEqual([200, 200, 200]);
   } finally {
     await server.close();
   }

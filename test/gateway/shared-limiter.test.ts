@@ -58,7 +58,7 @@ interface Member extends Omit<ReturnType<typeof createLine>, "near" | "far"> {
 
 /** Creates processes that share one counting process. */
 function createMembers(howMany: number, scale = 1): Member[] {
-  const counting = createMemoryRateLimiter(scale);
+  const counting = createMemoryRateLimiter(scale, () => 0);
   return Array.from({ length: howMany }, () => {
     const { near, far, ...line } = createLine();
     const logged: Record<string, unknown>[] = [];
