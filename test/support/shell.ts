@@ -4,9 +4,9 @@
  */
 import { execFile } from "node:child_process";
 import { mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { inject } from "vitest";
 import type { World } from "./world.ts";
 
 export interface ShellResult {
@@ -33,9 +33,12 @@ export async function runInShell(
   };
 }
 
-/** Creates a folder with the world's demo.json, like the data folder of a running service. */
+/**
+ * Creates a folder with the world's demo.json, like the data folder of a running service. The folder is
+ * deleted after the test run.
+ */
 export function demoFolderOf({ demo }: World): string {
-  const folder = mkdtempSync(join(tmpdir(), "demo-"));
+  const folder = mkdtempSync(join(inject("copies"), "demo-"));
   writeFileSync(join(folder, "demo.json"), JSON.stringify(demo));
   return folder;
 }
