@@ -31,13 +31,24 @@ it.each(["/healthz", "/readyz", "/metrics"])("an overloaded process always answe
   expect(shouldShedRequestUnderLoad({ headers: {}, route }, 60_000)).toBe(false);
 });
 
-/** Blocks the event loop for this time. */
-function block(ms: number): void {
-  const until = performance.now() + ms;
-  while (performance.now() < until);
+const turnMs = 1_300;
+
+/** Blocks the event loop for several turns. */
+async function blockTurns(turns: number): Promise<void> {
+  for (let turn = 0; turn < turns; turn += 1) {
+    const until = performance.now() + turnMs;
+    while (performance.now() < until);
+    await nextTurn();
+    await nextTurn();
+  }
 }
 
-it("an overloaded process answers callers with credentials and refuses others", async () => {
+/**
+ * Returns the statuses of an anonymous request after one blocked turn, then of the same request and of the
+ * routes of operators after three more. Starts again, at most four times, if the process paused between the
+ * blocks: the service measures every 250 ms, so that a pause could take the place of a block.
+ */
+async function statusesOfBlockedProcess(attempt = 1): Promise<number[]> {
   const server = await createFastifyServer({
     publicUrl: "https://shop.test",
     log: createLog("silent"),
@@ -47,23 +58,20 @@ it("an overloaded process answers callers with credentials and refuses others", 
   await server.listen({ port: 0, host: "127.0.0.1" });
   try {
     const statusOf = async (url: string): Promise<number> => (await server.inject(url)).statusCode;
-    const blockTurn = async (): Promise<void> => {
-      block(1_300);
-      await nextTurn();
-      await nextTurn();
-    };
-    // One long turn of the event loop is not overload.
-    await blockTurn();
-    expect(await statusOf("/anything")).toBe(200);
-    // A pause of the process between two blocks is measured too, and can take the place of a block.
-    let status = 200;
-    for (let turn = 0; turn < 10 && status === 200; turn += 1) {
-      await blockTurn();
-      status = await statusOf("/anything");
-    }
-    expect(status).toBe(503);
-    expect(await Promise.all(["/healthz", "/readyz", "/metrics"].map(statusOf))).toEqual([200, 200, 200]);
+    const startedAt = performance.now();
+    await blockTurns(1);
+    const first = await statusOf("/anything");
+    await blockTurns(3);
+    const later = await Promise.all(["/anything", "/healthz", "/readyz", "/metrics"].map(statusOf));
+    const pausedMs = performance.now() - startedAt - 4 * turnMs;
+    if (pausedMs < 200 || attempt === 5) return [first, ...later];
   } finally {
     await server.close();
   }
+  return statusesOfBlockedProcess(attempt + 1);
+}
+
+it("an overloaded process answers callers with credentials and refuses others", async () => {
+  // One long turn of the event loop is not overload.
+  expect(await statusesOfBlockedProcess()).toEqual([200, 503, 200, 200, 200]);
 });
