@@ -15,7 +15,6 @@ import {
   type DatabaseReadSource,
 } from "#graph/context.ts";
 import { toClientAddressKey } from "#http/caller.ts";
-import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import type { GraphqlDocumentRunner } from "#mesh/run.ts";
 import type { RestRequestContext, RestGatewayServices, RestRequestPipelineStep } from "./rest-call.ts";
 import type { RestOperation } from "./contract.ts";
@@ -64,13 +63,6 @@ export function registerRestOperationRoutes(
 ): void {
   server.decorateRequest("call", null);
   for (const operation of operations) mountOperation(server, services, operation);
-  for (const [path, group] of Map.groupBy(operations, (operation) => operation.path)) {
-    registerMethodNotAllowedRoute(
-      server,
-      routePath(path),
-      group.map(({ method }) => method),
-    );
-  }
 }
 
 function mountOperation(

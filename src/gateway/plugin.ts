@@ -8,7 +8,6 @@ import type { ApiRequestLog } from "#access/request-log.ts";
 import type { Log } from "#foundation/log.ts";
 import type { GraphqlServices } from "#graph/context.ts";
 import type { RateLimiter } from "#http/rate-limiter.ts";
-import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import type { GraphqlDocumentRunner } from "#mesh/run.ts";
 import { oauthPaths } from "#access/authorization.ts";
 import type { RestOperationsAndOpenApiDocument } from "./api-description.ts";
@@ -68,7 +67,6 @@ function mountDocument(server: FastifyInstance, create: () => string): void {
       .type("application/json; charset=utf-8")
       .send((document ??= create())),
   );
-  registerMethodNotAllowedRoute(server, "/openapi.json", ["GET"]);
 }
 
 type Part = Readonly<Record<string, unknown>>;

@@ -6,7 +6,6 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
 import { createFailure } from "#foundation/failure.ts";
 import { toClientAddressKey } from "#http/caller.ts";
 import { createRateLimitFailure, type RateLimiter } from "#http/rate-limiter.ts";
-import { registerMethodNotAllowedRoute } from "#http/server.ts";
 
 export interface PaymentProviderWebhookPluginOptions {
   /** The path of the route, with the parameter `connectionId`. */
@@ -50,7 +49,6 @@ export const paymentProviderWebhookPlugin: FastifyPluginAsync<PaymentProviderWeb
     );
     route.post(path, { bodyLimit: bodyBytesMax }, answer);
   });
-  registerMethodNotAllowedRoute(server, path, ["POST"]);
 };
 
 const toAttemptKey = ({ ip }: FastifyRequest): string => `provider-events:${toClientAddressKey(ip)}`;

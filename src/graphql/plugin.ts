@@ -20,7 +20,6 @@ import {
 import { isBuyerReference, parseAcceptLanguage } from "#foundation/text.ts";
 import type { Log } from "#foundation/log.ts";
 import type { RateLimiter } from "#http/rate-limiter.ts";
-import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import {
   type GraphqlContextOptions,
   createGraphqlContext,
@@ -158,7 +157,6 @@ export const graphqlPlugin: FastifyPluginAsync<GraphqlPluginOptions> = async (se
     await preflight(request, reply);
     return reply.code(204).send();
   });
-  registerMethodNotAllowedRoute(server, "/graphql", ["GET", "POST", "OPTIONS"]);
 };
 
 function addReplayHeader(request: FastifyRequest, reply: FastifyReply): void {

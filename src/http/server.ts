@@ -3,7 +3,6 @@
  * request id, one log line, and errors in the contract's form. `gateway/operations.ts` adds the REST
  * operations; `src/app` adds the pages and `/graphql`.
  */
-import { METHODS } from "node:http";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { type Failure, createFailure } from "#foundation/failure.ts";
 import { createId } from "#foundation/ids.ts";
@@ -18,7 +17,7 @@ import {
   toPublicFailure,
 } from "./errors.ts";
 import { traceHttpRequests } from "./request-spans.ts";
-import { createUnknownPathRouteSuggester } from "./route-suggestions.ts";
+import { createUnroutedRequests, type UnroutedRequests } from "./unrouted-requests.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -36,11 +35,6 @@ declare module "fastify" {
   interface FastifyContextConfig {
     /** The id of the route's REST operation; undefined if the route belongs to no REST operation. */
     operationId?: string;
-    /**
-     * True for a route that exists only to refuse methods: it answers 405 to the methods that its path does
-     * not support.
-     */
-    isMethodRefusal?: true;
   }
 }
 
@@ -68,6 +62,7 @@ export interface HttpServerOptions extends ErrorResponseServices {
 }
 
 export async function createFastifyServer(options: HttpServerOptions): Promise<FastifyInstance> {
+  const unrouted = createUnroutedRequests();
   const server = Fastify({
     bodyLimit: defaultBodyBytesMax,
     genReqId: () => createId("request"),
@@ -97,13 +92,10 @@ export async function createFastifyServer(options: HttpServerOptions): Promise<F
     frameworkErrors: (error, request, reply) => {
       setCommonHeaders(request, reply, options);
       sendFailureResponse(request, reply, { failure: toPublicFailure(error), services: options });
-      logAnswer(request, reply, options);
+      logAnswer(request, reply, { ...options, unrouted });
     },
   });
-  const routes = createUnknownPathRouteSuggester();
-  server.addHook("onRoute", ({ method, url, config }) => {
-    if (config?.isMethodRefusal !== true) routes.add({ methods: [method].flat(), path: url });
-  });
+  server.addHook("onRoute", ({ method, url }) => unrouted.addRoute({ methods: [method].flat(), path: url }));
   const refuse = (request: FastifyRequest, reply: FastifyReply, failure: Failure): void =>
     sendFailureResponse(request, reply, { failure, services: options });
 
@@ -111,7 +103,6 @@ export async function createFastifyServer(options: HttpServerOptions): Promise<F
   server.decorateRequest("credential", null);
   server.decorateRequest("bodyBytesMax", null);
   traceHttpRequests(server);
-  for (const method of METHODS) if (!server.supportedMethods.includes(method)) server.addHttpMethod(method);
   server.removeAllContentTypeParsers();
   server.addContentTypeParser("application/json", { parseAs: "buffer" }, (request, bytes, done) => {
     try {
@@ -127,21 +118,19 @@ export async function createFastifyServer(options: HttpServerOptions): Promise<F
   server.setErrorHandler((error, request, reply) =>
     refuse(request, reply, toPublicFailure(error, request.routeOptions.bodyLimit)),
   );
-  server.setNotFoundHandler((request, reply) =>
-    refuse(request, reply, routes.createNotFoundFailure(request)),
-  );
+  server.setNotFoundHandler((request, reply) => refuse(request, reply, unrouted.createFailure(request)));
   server.addHook("onRequest", (request, reply, done) => {
     options.observer?.began(request, reply);
     setAddress(request, options.proxies);
     setCommonHeaders(request, reply, options);
-    done(refusalOf(request) ?? (request.is404 ? routes.createNotFoundFailure(request) : undefined));
+    done(refusalOf(request) ?? (request.is404 ? unrouted.createFailure(request) : undefined));
   });
   // Node would answer a request with an unknown Expect header without a body. This handler passes the request
   // on to the normal steps instead, in which `refusalOf` refuses it with a body.
   server.server.on("checkExpectation", (request, response) =>
     server.server.emit("request", request, response),
   );
-  logRequests(server, options);
+  logRequests(server, { ...options, unrouted });
   closeIdleConnectionsAtEnd(server);
   refuseUnderPressure(server);
   return server;
@@ -216,7 +205,9 @@ function setAddress(request: FastifyRequest, proxies: number): void {
   Object.defineProperty(request, "ip", { value: address });
 }
 
-function logRequests(server: FastifyInstance, options: HttpServerOptions): void {
+type LogOptions = HttpServerOptions & { readonly unrouted: UnroutedRequests };
+
+function logRequests(server: FastifyInstance, options: LogOptions): void {
   server.addHook("onResponse", (request, reply, done) => {
     logAnswer(request, reply, options);
     done();
@@ -227,13 +218,17 @@ function logRequests(server: FastifyInstance, options: HttpServerOptions): void 
  * Writes the log line of a request from a list of allowed fields: the route template instead of the URL, no
  * header, no body.
  */
-function logAnswer(request: FastifyRequest, reply: FastifyReply, { log, observer }: HttpServerOptions): void {
+function logAnswer(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { log, observer, unrouted }: LogOptions,
+): void {
   const route = request.routeOptions;
   observer?.answered(request, reply, route.config);
   log.info({
     requestId: request.id,
     method: request.method,
-    route: route.url ?? null,
+    route: route.url ?? unrouted.findTemplate(request.url) ?? null,
     status: reply.statusCode,
     ms: Math.round(reply.elapsedTime * 10) / 10,
     ...(request.failureCode === null ? {} : { code: request.failureCode }),
@@ -317,30 +312,4 @@ export function shouldShedRequestUnderLoad(
   if (routesWithoutShedding.has(route)) return false;
   const hasCredential = headers.authorization !== undefined || headers["x-commerce-console"] !== undefined;
   return !hasCredential || eventLoopDelayMs >= 3 * eventLoopDelayMsMax;
-}
-
-/**
- * Adds a route that answers 405 to all methods that the path does not support, before any other check of the
- * request.
- */
-export function registerMethodNotAllowedRoute(
-  server: FastifyInstance,
-  path: string,
-  allowed: readonly string[],
-): void {
-  const withHead = allowed.flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method]));
-  const message = `This path supports only ${withHead.join(", ")}.`;
-  server.route({
-    method: server.supportedMethods.filter((method) => !withHead.includes(method)),
-    url: path,
-    config: { isMethodRefusal: true },
-    onRequest: () => {
-      throw createFailure("method_not_allowed", {
-        message,
-        details: [{ in: "path", field: "", code: "method_not_allowed", message, allowed: withHead }],
-        headers: { allow: withHead.join(", ") },
-      });
-    },
-    handler: () => undefined,
-  });
 }

@@ -13,7 +13,6 @@ import type { RestGatewayServices } from "#gateway/rest-call.ts";
 import { authenticateApiKeyOrAccessToken } from "#gateway/steps/authorize.ts";
 import { authenticateRequest, toClientAddressKey } from "#http/caller.ts";
 import { countRequestAgainstQuota, requireRemainingQuota } from "#http/rate-limiter.ts";
-import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import { isLoopbackRequest, isLoopbackUrl } from "#pages/shared/loopback.ts";
 import type { McpRequestWithViewer } from "./call-operation.ts";
 import { createMcpOperationTools, type RestOperationWithMcpTool } from "./operation-tools.ts";
@@ -82,7 +81,6 @@ function mountMcp(server: FastifyInstance, { services, tools, openHandler, calle
     const handler = await openHandler();
     return reply.send(await handler.fetch(message, { parsedBody: request.body }));
   });
-  registerMethodNotAllowedRoute(server, mcpPath, ["POST"]);
 }
 
 /**

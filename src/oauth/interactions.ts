@@ -28,7 +28,7 @@ import { createOauthErrorPageHandler } from "./error-handlers.ts";
 import type { OauthServices } from "./oauth-services.ts";
 import { toOidcLoginResult, renderOauthSignInPage } from "./pages.ts";
 
-export const interactionRoute = "/oauth/interaction/:uid";
+const interactionRoute = "/oauth/interaction/:uid";
 
 type InteractionHandler = (exchange: OauthInteractionRequest) => Promise<FastifyReply> | FastifyReply;
 

@@ -10,7 +10,6 @@ import type { OauthSigningKeyProvider } from "#access/oauth/signing-keys.ts";
 import type { Log } from "#foundation/log.ts";
 import { toClientAddressKey, createStaffLoginRateLimiter } from "#http/caller.ts";
 import { type RateLimitCounterKey, type RateLimiter, countRequestAgainstQuota } from "#http/rate-limiter.ts";
-import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import type { GraphqlServices } from "#graph/context.ts";
 import {
   getAccessTokenAudience,
@@ -24,7 +23,7 @@ import {
 } from "#access/authorization.ts";
 import { integratorScopes } from "#access/viewer.ts";
 import { createOauthErrorPageHandler, createOauthJsonErrorHandler } from "./error-handlers.ts";
-import { interactionRoute, registerOauthInteractionRoutes } from "./interactions.ts";
+import { registerOauthInteractionRoutes } from "./interactions.ts";
 import { registerCheckedJsonBodyParser, toRequestWithReadableBody } from "./json-bodies.ts";
 import type { OauthServices } from "./oauth-services.ts";
 import { createCurrentOidcProviderGetter, type RefusedOauthRequest } from "./provider.ts";
@@ -42,7 +41,7 @@ export const oauthPlugin: FastifyPluginAsync<OauthPluginOptions> = async (
   { services, signingKeys, limiter, log, fetchDocument },
 ) => {
   const { db, clock, publicUrl, keyring } = services;
-  const routes = registerOauthRoutes(server, {
+  registerOauthRoutes(server, {
     db,
     clock,
     publicUrl,
@@ -103,16 +102,12 @@ export const oauthPlugin: FastifyPluginAsync<OauthPluginOptions> = async (
       });
     },
   });
-  for (const [path, methods] of routes) registerMethodNotAllowedRoute(server, path, methods);
 };
 
 const registrationCounterOf = ({ ip }: FastifyRequest): RateLimitCounterKey => ({
   bucket: "agent-register",
   key: toClientAddressKey(ip),
 });
-
-/** The HTTP methods that each path of the authorization server accepts. Other methods are refused. */
-type OauthRoutes = readonly (readonly [path: string, methods: readonly string[]])[];
 
 const resumePath = `${oauthPaths.authorization}/:uid`;
 /**
@@ -126,7 +121,7 @@ const postPaths = [
   oauthPaths.registration,
 ] as const;
 
-function registerOauthRoutes(server: FastifyInstance, services: OauthServices): OauthRoutes {
+function registerOauthRoutes(server: FastifyInstance, services: OauthServices): void {
   const requests = new WeakMap<IncomingMessage, FastifyRequest>();
   const currentProvider = createCurrentOidcProviderGetter(services, {
     onRefused: (refused) => recordRefusal(requests.get(refused.request), refused, services),
@@ -174,11 +169,6 @@ function registerOauthRoutes(server: FastifyInstance, services: OauthServices): 
   });
   registerOauthInteractionRoutes(server, services, currentProvider);
   registerMetadataRoutes(server, services);
-  return [
-    ...[oauthPaths.authorization, resumePath, ...metadataPaths].map((path) => [path, ["GET"]] as const),
-    ...postPaths.map((path) => [path, ["POST", "OPTIONS"]] as const),
-    [interactionRoute, ["GET", "POST"]],
-  ];
 }
 
 type RequestLimit = OauthServices["limitAddress"];
@@ -267,12 +257,6 @@ const resourceMetadata = (
 const resourceMetadataPaths: readonly (readonly [string, OauthProtectedResourceName])[] = [
   [protectedResourceMetadataPath, "api"],
   ...protectedResources.map((name) => [`${protectedResourceMetadataPath}/${name}`, name] as const),
-];
-
-const metadataPaths: readonly string[] = [
-  authorizationServerMetadataPath,
-  ...resourceMetadataPaths.map(([path]) => path),
-  oauthPaths.jwks,
 ];
 
 const documentSeconds = 300;

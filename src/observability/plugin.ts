@@ -9,7 +9,6 @@ import { BlockList, isIP } from "node:net";
 import type { FastifyPluginAsync, FastifyRequest } from "fastify";
 import { collectDefaultMetrics, Gauge, Registry } from "prom-client";
 import { sql } from "kysely";
-import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import { createFailure } from "#foundation/failure.ts";
 import type { Database } from "#database/connect.ts";
 import { eventLoopMetricNames, registerEventLoopMetrics } from "./event-loop-metrics.ts";
@@ -51,7 +50,6 @@ export const metricsPlugin: FastifyPluginAsync<MetricsPluginOptions> = async (
         .type(contentType)
         .send(await text()),
   });
-  registerMethodNotAllowedRoute(server, "/metrics", ["GET"]);
 };
 
 const loopback = new BlockList();
@@ -207,7 +205,6 @@ export const healthPlugin: FastifyPluginAsync<HealthPluginOptions> = async (serv
       .header("cache-control", "no-store")
       .send({ status, checks: { database: isAnswered ? "ok" : "unavailable" } });
   });
-  for (const path of ["/healthz", "/readyz"]) registerMethodNotAllowedRoute(server, path, ["GET"]);
 };
 
 /**

@@ -5,7 +5,6 @@
 import type { FastifyPluginAsync } from "fastify";
 import { renderDemoPicture } from "#demo/pictures/pictures.ts";
 import { createFailure } from "#foundation/failure.ts";
-import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import { isSlug } from "#foundation/text.ts";
 
 export const demoPicturesPlugin: FastifyPluginAsync = async (server) => {
@@ -19,5 +18,4 @@ export const demoPicturesPlugin: FastifyPluginAsync = async (server) => {
       .type("image/svg+xml")
       .send(renderDemoPicture(name));
   });
-  registerMethodNotAllowedRoute(server, "/media/demo/:file", ["GET"]);
 };

@@ -246,6 +246,9 @@ describe("routing", () => {
     ["/healthz", "GET, HEAD"],
     ["/readyz", "GET, HEAD"],
     ["/media/demo/x.svg", "GET, HEAD"],
+    ["/docs/guides/x", "GET, HEAD"],
+    ["/console/sign-in", "GET, HEAD, POST"],
+    ["/oauth/token", "POST, OPTIONS"],
   ])("answers method_not_allowed for %s, which allows %s", async (url, allow) => {
     expectError(await world().send({ method: "PUT", url }), {
       status: 405,
@@ -380,26 +383,25 @@ describe("a JSON body sent to POST /graphql", () => {
 });
 
 describe("the log", () => {
+  const productTemplate = "/api/v1/catalog/merchants/:merchantSlug/products/:productSlug";
+
   it("has one line per answer, with the route's template instead of the URL", async () => {
-    const { logged, get, getWithKey, demo } = world();
+    const { logged, get, getWithKey, send, demo } = world();
     logged.length = 0;
     const answers = [
       await get(product),
       await getWithKey(`${identity}?secret=1`),
       await get("/nothing?secret=1"),
       await get("/%zz?secret=1"),
+      await send({ method: "PUT", url: `${product}?secret=1` }),
     ];
     await expect.poll(() => logged.length).toBe(answers.length);
     expect(logged.map(({ method, route, status, code }) => ({ method, route, status, code }))).toEqual([
-      {
-        method: "GET",
-        route: "/api/v1/catalog/merchants/:merchantSlug/products/:productSlug",
-        status: 200,
-        code: undefined,
-      },
+      { method: "GET", route: productTemplate, status: 200, code: undefined },
       { method: "GET", route: identity, status: 400, code: "unknown_parameter" },
       { method: "GET", route: null, status: 404, code: "route_not_found" },
       { method: "GET", route: null, status: 404, code: "route_not_found" },
+      { method: "PUT", route: productTemplate, status: 405, code: "method_not_allowed" },
     ]);
     expect(logged.map(({ requestId }) => requestId)).toEqual(
       answers.map(({ headers }) => headers["x-request-id"]),

@@ -24,7 +24,6 @@ import { authenticateApiKeyOrAccessToken } from "#gateway/steps/authorize.ts";
 import type { GraphqlServices } from "#graph/context.ts";
 import { authenticateRequest, getHttpHeaderValues } from "#http/caller.ts";
 import { countRequestAgainstQuota, type RateLimiter } from "#http/rate-limiter.ts";
-import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import { requireScope } from "#mesh/operation-security.ts";
 import { requireValidEndpointFields } from "#webhooks/endpoints/endpoint-input.ts";
 import {
@@ -119,7 +118,6 @@ export const listenCommandEventsPlugin: FastifyPluginAsync<EventListenerPluginOp
       waiting -= 1;
     }
   });
-  registerMethodNotAllowedRoute(server, path, ["POST"]);
 };
 
 /**

@@ -16,7 +16,6 @@ import {
 } from "#graphql/authenticate.ts";
 import { countGraphqlRequestAgainstQuotas, createGraphqlCostCharger } from "#graphql/quotas.ts";
 import type { RateLimiter } from "#http/rate-limiter.ts";
-import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import { parseByteRange } from "./byte-range.ts";
 
 export interface ExportsPluginOptions {
@@ -68,5 +67,4 @@ export const exportDownloadPlugin: FastifyPluginAsync<ExportsPluginOptions> = as
       .type("application/x-ndjson; charset=utf-8")
       .send(Readable.from(request.method === "HEAD" ? [] : read(start, size)));
   });
-  registerMethodNotAllowedRoute(server, "/exports/:file", ["GET"]);
 };

@@ -19,7 +19,6 @@ import {
 } from "#graphql/authenticate.ts";
 import { countGraphqlRequestAgainstQuotas, createGraphqlCostCharger } from "#graphql/quotas.ts";
 import type { RateLimiter } from "#http/rate-limiter.ts";
-import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import { type CsvReportDefinition, csvReports } from "./csv-reports.ts";
 import { type CsvReportRow, formatCsvReport } from "./csv-table.ts";
 
@@ -71,7 +70,6 @@ export const csvReportsPlugin: FastifyPluginAsync<ReportsPluginOptions> = async 
         .send(formatCsvReport(report.columns, rows));
     },
   );
-  registerMethodNotAllowedRoute(server, "/reports/:file", ["GET"]);
 };
 
 const fileNameOf = (name: string, { from, to }: Variables): string =>

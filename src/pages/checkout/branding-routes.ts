@@ -7,7 +7,6 @@ import { buildBrandStyleSheet } from "#commerce/merchants/brand-color.ts";
 import { findMerchantLogoByHash } from "#commerce/merchants/branding.ts";
 import type { Database } from "#database/connect.ts";
 import { createFailure } from "#foundation/failure.ts";
-import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import { getBasePathOfPublicUrl } from "#pages/shared/assets.ts";
 import { html, type PreEscapedHtml } from "#pages/shared/html.ts";
 import type { CheckoutPageMerchant } from "./documents.ts";
@@ -51,7 +50,6 @@ export function registerBrandingRoutes(
         .send(buildBrandStyleSheet(`#${digits}`));
     },
   );
-  for (const path of [logoPath, themePath]) registerMethodNotAllowedRoute(server, path, ["GET"]);
 }
 
 /**

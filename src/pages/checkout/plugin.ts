@@ -15,7 +15,6 @@ import {
   type CheckoutServices,
   createCheckoutServices,
 } from "./checkout-services.ts";
-import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import {
   canBrowserAnswerCardChallenge,
   isPaymentAwaitingCardChallenge,
@@ -51,14 +50,6 @@ const challengePath = `${pagePath}/challenge`;
 
 type Answer = (visit: CheckoutPageVisit) => Promise<FastifyReply> | FastifyReply;
 
-/** The HTTP methods that each path of the checkout page accepts; requests with other methods are refused. */
-const routes = [
-  [pagePath, ["GET", "POST"]],
-  [statusPath, ["GET"]],
-  [checkPath, ["POST"]],
-  [challengePath, ["GET", "POST"]],
-] as const;
-
 export const checkoutPlugin: FastifyPluginAsync<CheckoutPluginOptions> = async (server, options) => {
   const services = createCheckoutServices(options);
   const pageContext: CheckoutPageServicesAndDocuments = {
@@ -81,7 +72,6 @@ export const checkoutPlugin: FastifyPluginAsync<CheckoutPluginOptions> = async (
     pages.post(challengePath, visiting(takeAnswer));
   });
   registerBrandingRoutes(server, services.db, services.limits.takeAddress);
-  for (const [path, methods] of routes) registerMethodNotAllowedRoute(server, path, methods);
 };
 
 async function show(visit: CheckoutPageVisit): Promise<FastifyReply> {

@@ -14,7 +14,6 @@ import type { EncryptionKeyring } from "#foundation/encryption.ts";
 import { createFailure } from "#foundation/failure.ts";
 import type { Log } from "#foundation/log.ts";
 import { acceptOnlyFormBodies, isSameOriginRequest, getSubmittedForm } from "#http/body.ts";
-import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import { formatConsoleSessionCookie } from "#http/staff-session.ts";
 import { getBasePathOfPublicUrl } from "#pages/shared/assets.ts";
 import { html } from "#pages/shared/html.ts";
@@ -58,8 +57,6 @@ export const commandLineSignInPlugin: FastifyPluginAsync<CommandLineSignInServic
     void reply.header("cache-control", "no-store");
     return { data: { cookie } };
   });
-  registerMethodNotAllowedRoute(server, path, ["GET", "POST"]);
-  registerMethodNotAllowedRoute(server, sessionPath, ["POST"]);
 };
 
 function mountPages(pages: FastifyInstance, services: CommandLineSignInServices): void {

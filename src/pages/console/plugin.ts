@@ -6,7 +6,6 @@ import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest 
 import type { Log } from "#foundation/log.ts";
 import { toClientAddressKey, createStaffLoginRateLimiter } from "#http/caller.ts";
 import { type RateLimiter, countRequestAgainstQuota } from "#http/rate-limiter.ts";
-import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import type { GraphqlServices } from "#graph/context.ts";
 import {
   createStaffSignInFunction,
@@ -57,7 +56,6 @@ export const consolePlugin: FastifyPluginAsync<ConsolePluginOptions> = async (
   const shared = { db, clock, publicUrl, log, limitAddress };
   mountConsole(server, { ...shared, loginLimit: createStaffLoginRateLimiter(limiter) });
   await server.register(commandLineSignInPlugin, { ...shared, keyring });
-  for (const [path, methods] of consoleRoutes) registerMethodNotAllowedRoute(server, path, methods);
 };
 
 interface ConsoleServices extends ConsoleSessionServices {
@@ -71,14 +69,6 @@ interface Visit {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
 }
-
-/** The HTTP methods that each path of the console accepts; requests with other methods are refused. */
-const consoleRoutes: readonly (readonly [path: string, methods: readonly string[]])[] = [
-  ["/console", ["GET"]],
-  ["/console/*", ["GET"]],
-  ["/console/sign-in", ["GET", "POST"]],
-  ["/console/sign-out", ["GET", "POST"]],
-];
 
 function mountConsole(server: FastifyInstance, services: ConsoleServices): void {
   const { publicUrl } = services;

@@ -5,7 +5,6 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
 import { readDemoJsonFile } from "#demo/demo-file.ts";
 import { isEntityTagKnownToClient } from "#http/entity-tags.ts";
-import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import { createFailure } from "#foundation/failure.ts";
 import { getBasePathOfPublicUrl } from "#pages/shared/assets.ts";
 import { isLoopbackRequest } from "#pages/shared/loopback.ts";
@@ -38,7 +37,6 @@ export const docsPlugin: FastifyPluginAsync<DocsPluginOptions> = async (
     ask: askOf(server),
   });
   mountDemoKey(server, { publicUrl, settings });
-  for (const path of ["/docs", "/docs/*", demoKeyPath]) registerMethodNotAllowedRoute(server, path, ["GET"]);
 };
 
 /**

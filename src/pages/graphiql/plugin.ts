@@ -7,7 +7,6 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from "fastify";
 import { readDemoJsonFile } from "#demo/demo-file.ts";
 import { createFailure } from "#foundation/failure.ts";
-import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import { isLoopbackRequest } from "#pages/shared/loopback.ts";
 import { getAssetFileUrl, getPageScriptAndStylePaths, getBasePathOfPublicUrl } from "#pages/shared/assets.ts";
 import { faviconUrl, logo, productName } from "#pages/shared/brand.ts";
@@ -59,7 +58,6 @@ type DemoTokens = Readonly<Record<string, string>>;
 export const graphiqlPlugin: FastifyPluginAsync<GraphiqlOptions> = async (server, options) => {
   const { publicUrl } = options;
   mountTypeMap(server, options);
-  registerMethodNotAllowedRoute(server, "/graphql/map", ["GET"]);
   let page: Promise<ResponseBodyInAllEncodings> | undefined;
   server.get("/graphql", async (request, reply) => {
     if (!(request.headers.accept ?? "").includes("text/html"))

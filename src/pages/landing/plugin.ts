@@ -5,7 +5,6 @@
 import type { FastifyPluginAsync } from "fastify";
 import { readDemoJsonFile } from "#demo/demo-file.ts";
 import { createFailure } from "#foundation/failure.ts";
-import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import { getBasePathOfPublicUrl, getPageScriptAndStylePaths } from "#pages/shared/assets.ts";
 import { isLoopbackRequest } from "#pages/shared/loopback.ts";
 import { getPageHttpHeaders, renderHtmlPage } from "#pages/shared/page.ts";
@@ -35,5 +34,4 @@ export const landingPagePlugin: FastifyPluginAsync<LandingPluginOptions> = async
     });
     return reply.headers({ ...getPageHttpHeaders(page), vary: "Accept" }).send(renderHtmlPage(page));
   });
-  registerMethodNotAllowedRoute(server, "/", ["GET"]);
 };

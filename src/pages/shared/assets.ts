@@ -7,7 +7,6 @@ import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { extname, join } from "node:path";
 import type { FastifyPluginAsync } from "fastify";
-import { registerMethodNotAllowedRoute } from "#http/server.ts";
 import { createFailure } from "#foundation/failure.ts";
 import { type ResponseBodyInAllEncodings, sendCompressedBody } from "./compressed.ts";
 
@@ -116,7 +115,6 @@ export const assetsPlugin: FastifyPluginAsync = async (server) => {
     });
     return sendCompressedBody(request, reply.type(type), body);
   });
-  registerMethodNotAllowedRoute(server, "/assets/:file", ["GET"]);
 };
 
 function keptFile(file: string): Promise<ResponseBodyInAllEncodings> {

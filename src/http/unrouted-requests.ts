@@ -1,20 +1,27 @@
 /**
- * Finds the routes that a client probably meant when it sent a path that no route has: a path with a trailing
- * slash, a mistyped part, or without `/api/v1/open`. Runs only for the answer 404. Messages show the paths of
- * routes, never a part of the request.
+ * Creates the failures of requests that no route accepts. If the path has routes for other HTTP methods, the
+ * answer is 405 with the header Allow (RFC 9110, section 15.5.6). Otherwise the answer is 404, and suggests
+ * the routes that the client probably meant when it sent a path with a trailing slash, a mistyped part, or
+ * without `/api/v1/open`. Messages show the paths of routes, never a part of the request.
  */
 import { createFailure, type Failure, createFailureWithDetail } from "#foundation/failure.ts";
 import { computeEditDistance } from "#foundation/nearest.ts";
 
 /**
  * A path of the service with the HTTP methods that it supports. A part of the path that begins with `:` is a
- * parameter.
+ * parameter. A last part `*` stands for any number of parts.
  */
 interface KnownPath {
   readonly path: string;
+  /** All texts between slashes; those at the start and after a slash at the end are empty. */
+  readonly segments: readonly string[];
+  /** The segments that are not empty. */
   readonly parts: readonly string[];
   readonly methods: Set<string>;
 }
+
+/** The order of methods in messages and in the header Allow. */
+const methodOrder = ["GET", "HEAD", "POST", "PATCH", "DELETE", "PUT", "OPTIONS"];
 
 /**
  * Maximum number of characters of a path for which similar routes are searched. With longer paths, the search
@@ -37,29 +44,66 @@ const shownMax = 3;
  */
 const commonParts: ReadonlySet<string> = new Set(["api", "v1", "open"]);
 
-export interface UnknownPathRouteSuggester {
-  /** Adds a route of the server to the routes that can be suggested. */
-  readonly add: (route: { readonly methods: readonly string[]; readonly path: string }) => void;
-  /** Returns the 404 failure for a request whose path no route has. The failure suggests similar routes. */
-  readonly createNotFoundFailure: (request: { readonly method: string; readonly url: string }) => Failure;
+export interface UnroutedRequests {
+  /** Adds a route of the server to those that can accept a path. */
+  readonly addRoute: (route: { readonly methods: readonly string[]; readonly path: string }) => void;
+  /** Returns the template of the path that the URL has, for any method; undefined if no route has the path. */
+  readonly findTemplate: (url: string) => string | undefined;
+  /** Returns the failure 405 or 404 for a request that no route accepts. */
+  readonly createFailure: (request: { readonly method: string; readonly url: string }) => Failure;
 }
 
-export function createUnknownPathRouteSuggester(): UnknownPathRouteSuggester {
+export function createUnroutedRequests(): UnroutedRequests {
   const known = new Map<string, KnownPath>();
+  const findMatches = (url: string): KnownPath[] => {
+    const given = getPath(url).split("/");
+    return [...known.values()].filter(({ segments }) => isPathOf(given, segments));
+  };
   return {
-    add: ({ methods, path }) => {
-      if (path.includes("*")) return;
-      const found = known.get(path) ?? { path, parts: splitPath(path), methods: new Set<string>() };
+    addRoute: ({ methods, path }) => {
+      const found = known.get(path) ?? createKnownPath(path);
       known.set(path, found);
-      for (const method of methods) if (method !== "HEAD" && method !== "OPTIONS") found.methods.add(method);
+      for (const method of methods) found.methods.add(method);
     },
-    createNotFoundFailure: ({ method, url }) => {
-      const [path = ""] = url.split("?", 1);
-      const nearest = path.length > pathLengthMax ? [] : findNearestPaths(splitPath(path), known.values());
+    findTemplate: (url) => findMatches(url)[0]?.path,
+    createFailure: ({ method, url }) => {
+      const matches = findMatches(url);
+      const supported = methodOrder.filter((name) => matches.some(({ methods }) => methods.has(name)));
+      if (supported.length > 0 && !supported.includes(method)) return createMethodFailure(supported);
+      const path = getPath(url);
+      const suggestable = [...known.values()].filter((one) => !one.path.endsWith("*"));
+      const nearest = path.length > pathLengthMax ? [] : findNearestPaths(splitPath(path), suggestable);
       const shown = preferMethod(nearest, method).map((one) => describePath(one, method));
       return shown.length === 0 ? createFailure("route_not_found") : suggestPaths(path, shown);
     },
   };
+}
+
+const createKnownPath = (path: string): KnownPath => ({
+  path,
+  segments: path.split("/"),
+  parts: splitPath(path),
+  methods: new Set(),
+});
+
+const getPath = (url: string): string => url.split("?", 1)[0] ?? "";
+
+/** Returns whether a sent path matches the path of a route. A parameter matches any text that is not empty. */
+function isPathOf(given: readonly string[], segments: readonly string[]): boolean {
+  const isOpen = segments.at(-1) === "*";
+  const fixed = isOpen ? segments.slice(0, -1) : segments;
+  if (isOpen ? given.length <= fixed.length : given.length !== fixed.length) return false;
+  return fixed.every((text, index) => (text.startsWith(":") ? given[index] !== "" : given[index] === text));
+}
+
+function createMethodFailure(supported: readonly string[]): Failure {
+  const allow = supported.join(", ");
+  const message = `This path supports only ${allow}.`;
+  return createFailure("method_not_allowed", {
+    message,
+    details: [{ in: "path", field: "", code: "method_not_allowed", message, allowed: supported }],
+    headers: { allow },
+  });
 }
 
 function suggestPaths(path: string, shown: readonly string[]): Failure {
@@ -85,7 +129,8 @@ function preferMethod(paths: readonly KnownPath[], method: string): readonly Kno
 }
 
 function describePath({ path, methods }: KnownPath, method: string): string {
-  const shown = methods.has(method) ? method : [...methods].toSorted().join("/");
+  const named = [...methods].filter((name) => name !== "HEAD" && name !== "OPTIONS");
+  const shown = methods.has(method) ? method : named.toSorted().join("/");
   return `${shown} ${path.replaceAll(/:(\w+)/g, "{$1}")}`;
 }
 
