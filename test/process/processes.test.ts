@@ -7,7 +7,14 @@ import { connect } from "node:net";
 import { inject, it, type TestContext, vi } from "vitest";
 import { type DemoJsonFileContent, readDemoJsonFile } from "#demo/demo-file.ts";
 import { copyDemo, encryptionKeys } from "#test/support/copies.ts";
-import { runCommand, type Running, startService, temporaryFolderUntil } from "#test/support/process.ts";
+import {
+  runCommand,
+  runHere,
+  type Running,
+  startService,
+  temporaryFolder,
+  temporaryFolderUntil,
+} from "#test/support/process.ts";
 
 /** Several cold starts, some of them at the same time. */
 vi.setConfig({ testTimeout: 180_000 });
@@ -15,12 +22,11 @@ vi.setConfig({ testTimeout: 180_000 });
 const embeddedHasRoomForOne =
   "Setting DATABASE_URL is required with PROCESSES=2: the embedded database allows only one process.\n";
 
-it.concurrent.for([
+it.for([
   { name: "the setting", args: [], environment: { PROCESSES: "2" } },
   { name: "the option", args: ["--processes", "2"], environment: {} },
-])("$name is refused without a PostgreSQL", async ({ args, environment }, { expect, onTestFinished }) => {
-  const DATA_DIR = temporaryFolderUntil(onTestFinished);
-  const ended = await runCommand(["serve", ...args], { DATA_DIR, ...environment });
+])("$name is refused without a PostgreSQL", async ({ args, environment }, { expect }) => {
+  const ended = await runHere(["serve", ...args], { DATA_DIR: temporaryFolder(), ...environment });
   expect(ended).toEqual({ code: 1, stdout: "", stderr: embeddedHasRoomForOne });
 });
 

@@ -10,7 +10,7 @@ import { createLog } from "#foundation/log.ts";
 import { toArrivalKey, startReceiver } from "#soak/webhook-receiver.ts";
 import { makeEndpoint } from "#test/operations/webhook-calls.ts";
 import { databaseUrl } from "#test/support/postgres.ts";
-import { runCommand, temporaryFolder, temporaryFolderUntil } from "#test/support/process.ts";
+import { runHere, temporaryFolder } from "#test/support/process.ts";
 import { createWorld, type World } from "#test/support/world.ts";
 
 afterEach(() => vi.useRealTimers());
@@ -20,16 +20,13 @@ const environment = {
   WEBHOOK_ALLOW_LOOPBACK: "1",
 };
 
-it.concurrent.for(["gateway", "worker"])(
-  "%s exits with 1 and the reason without a PostgreSQL",
-  async (role, { onTestFinished }) => {
-    const line =
-      `Setting DATABASE_URL is required: ${role} shares its database with other processes, ` +
-      "but the embedded database allows only one process.\n";
-    const ended = await runCommand([role], { DATA_DIR: temporaryFolderUntil(onTestFinished) });
-    expect(ended).toEqual({ code: 1, stdout: "", stderr: line });
-  },
-);
+it.each(["gateway", "worker"])("%s exits with 1 and the reason without a PostgreSQL", async (role) => {
+  const line =
+    `Setting DATABASE_URL is required: ${role} shares its database with other processes, ` +
+    "but the embedded database allows only one process.\n";
+  const ended = await runHere([role], { DATA_DIR: temporaryFolder() });
+  expect(ended).toEqual({ code: 1, stdout: "", stderr: line });
+});
 
 it("a worker is woken by a gateway's writes without polling, also after its connection broke", async () => {
   await using gateway = await createWorld("postgres", { environment, role: "gateway" });

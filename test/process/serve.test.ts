@@ -5,10 +5,10 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
-import { beforeAll, describe, expect, inject, it, vi } from "vitest";
+import { describe, expect, inject, it, vi } from "vitest";
 import { demoPlace, migratedFolder } from "#test/support/copies.ts";
 import { createDatabase, query } from "#test/support/create-database.ts";
-import { runCommand, startService, temporaryFolder } from "#test/support/process.ts";
+import { runCommand, runHere, startService, temporaryFolder } from "#test/support/process.ts";
 
 /** Each test needs several cold starts on a busy machine. */
 vi.setConfig({ testTimeout: 180_000 });
@@ -134,7 +134,7 @@ describe("a drain", () => {
 it("with MIGRATE=0, a process does not migrate and refuses an older schema", async () => {
   const url = await createDatabase("template0");
   const environment = { DATABASE_URL: url, ENCRYPTION_KEYS: encryptionKeys, MIGRATE: "0" };
-  const refused = await runCommand(["serve"], environment);
+  const refused = await runHere(["serve"], environment);
   expect(refused).toEqual({
     code: 1,
     stdout: "",
@@ -143,12 +143,8 @@ it("with MIGRATE=0, a process does not migrate and refuses an older schema", asy
   expect(await query(url, "select from information_schema.tables where table_schema = 'public'")).toEqual([]);
 });
 
-describe.concurrent("a wrong environment stops the start with one line that names the setting", () => {
-  let folder: string;
-  beforeAll(async () => {
-    folder = await migratedFolder();
-  });
-
+describe("a wrong environment stops the start with one line that names the setting", () => {
+  // The service has opened nothing when it finds these errors, so that it needs no process of its own.
   it.each([
     [{ PORT: "abc" }, "Setting PORT must be an integer from 0 to 65535."],
     [
@@ -165,29 +161,29 @@ describe.concurrent("a wrong environment stops the start with one line that name
       "DATA_DIR /dev/null/data cannot be used: ENOTDIR: not a directory, mkdir '/dev/null/data'",
     ],
     [
-      { HOST: "203.0.113.1" },
-      "HOST is not an address of this machine: set 127.0.0.1, or 0.0.0.0 for all addresses.",
+      { DATABASE_URL: new URL("/not_there", inject("postgresUrl")).href, ENCRYPTION_KEYS: encryptionKeys },
+      'The database at DATABASE_URL refuses the connection: database "not_there" does not exist',
     ],
   ])("stops with one line that names the wrong setting: %o", async (environment, line) => {
-    const started = await runCommand(["serve"], { DATA_DIR: folder, DEMO: "0", ...environment });
+    const started = await runHere(["serve"], { DATA_DIR: temporaryFolder(), DEMO: "0", ...environment });
     expect(started).toEqual({ code: 1, stdout: "", stderr: `${line}\n` });
   });
 
-  it("names the missing database, and the port in use", async () => {
-    const dataDir = await migratedFolder();
-    const url = new URL("/not_there", inject("postgresUrl"));
-    const started = await runCommand(["serve"], { DATABASE_URL: url.href, ENCRYPTION_KEYS: encryptionKeys });
-    expect(started).toEqual({
-      code: 1,
-      stdout: "",
-      stderr: 'The database at DATABASE_URL refuses the connection: database "not_there" does not exist\n',
-    });
-    const taken = await runCommand(["serve"], { DATA_DIR: dataDir, DEMO: "0", PORT: url.port });
-    expect(taken).toEqual({
-      code: 1,
-      stdout: "",
-      stderr:
-        "PORT is used by another process: stop that process, or set another PORT (0 selects a free port).\n",
-    });
-  });
+  it.concurrent.for([
+    [
+      { HOST: "203.0.113.1" },
+      "HOST is not an address of this machine: set 127.0.0.1, or 0.0.0.0 for all addresses.",
+    ],
+    [
+      { PORT: new URL(inject("postgresUrl")).port },
+      "PORT is used by another process: stop that process, or set another PORT (0 selects a free port).",
+    ],
+  ] as const)(
+    "stops as a process that cannot listen: %o",
+    async ([environment, line], { expect: expects }) => {
+      const DATA_DIR = await migratedFolder();
+      const started = await runCommand(["serve"], { DATA_DIR, DEMO: "0", ...environment });
+      expects(started).toEqual({ code: 1, stdout: "", stderr: `${line}\n` });
+    },
+  );
 });
