@@ -13,12 +13,16 @@ declare module "fastify" {
   }
 }
 
+type FindTemplate = (url: string) => string | undefined;
+
 /**
  * Registers the hooks that create and end the trace spans of requests and make the id of a request known to
  * its code. These hooks must be the first ones, so that the work of all other hooks belongs to the request.
+ * `findTemplate` returns the template of the path of a request that no route accepts; undefined if no route
+ * has the path.
  */
-export function traceHttpRequests(server: FastifyInstance): void {
-  nameOriginOfRequests(server);
+export function traceHttpRequests(server: FastifyInstance, findTemplate: FindTemplate): void {
+  nameOriginOfRequests(server, findTemplate);
   server.decorateRequest("span", null);
   if (!isTracingEnabled()) return;
   server.addHook("onRequest", (request, reply, done) => {
@@ -47,10 +51,10 @@ export function traceHttpRequests(server: FastifyInstance): void {
  * The hook `preValidation` repeats this, because Fastify reads the body in the async context of the
  * connection.
  */
-function nameOriginOfRequests(server: FastifyInstance): void {
+function nameOriginOfRequests(server: FastifyInstance, findTemplate: FindTemplate): void {
   server.decorateRequest("origin", null);
   server.addHook("onRequest", (request, _reply, done) => {
-    const { config, url: route } = request.routeOptions;
+    const { config, url: route = findTemplate(request.url) } = request.routeOptions;
     request.origin = { requestId: request.id, operationId: config.operationId, route };
     runWithRequestIdAndRoute(request.origin, done);
   });
@@ -62,8 +66,8 @@ function nameOriginOfRequests(server: FastifyInstance): void {
 /** Converts the path of a Fastify route to the form of OpenAPI paths: `:id` becomes `{id}`. */
 const routeTemplate = (route: string): string => route.replaceAll(/:(\w+)/g, "{$1}");
 
-function startRequestSpan({ method, routeOptions, headers, id }: FastifyRequest): Span | undefined {
-  const route = routeOptions.url === undefined ? undefined : routeTemplate(routeOptions.url);
+function startRequestSpan({ method, origin, headers, id }: FastifyRequest): Span | undefined {
+  const route = origin?.route === undefined ? undefined : routeTemplate(origin.route);
   const { traceparent } = headers;
   return startSpan({
     name: route === undefined ? method : `${method} ${route}`,

@@ -17,7 +17,7 @@ import {
   toPublicFailure,
 } from "./errors.ts";
 import { traceHttpRequests } from "./request-spans.ts";
-import { createUnroutedRequests, type UnroutedRequests } from "./unrouted-requests.ts";
+import { createUnroutedRequests, pathParameterLengthMax } from "./unrouted-requests.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -42,18 +42,12 @@ declare module "fastify" {
 export const defaultBodyBytesMax = 64 * 1024;
 
 /**
- * The configuration object of a Fastify route. All requests of a route share this object, so it can be the
- * key of a map.
- */
-export type FastifyRouteConfig = FastifyRequest["routeOptions"]["config"];
-
-/**
  * Observes requests, for example to count them. Its functions are called when a request begins and when it
  * has been answered.
  */
 export interface HttpRequestObserver {
   readonly began: (request: FastifyRequest, reply: FastifyReply) => void;
-  readonly answered: (request: FastifyRequest, reply: FastifyReply, route: FastifyRouteConfig) => void;
+  readonly answered: (request: FastifyRequest, reply: FastifyReply) => void;
 }
 
 export interface HttpServerOptions extends ErrorResponseServices {
@@ -83,7 +77,7 @@ export async function createFastifyServer(options: HttpServerOptions): Promise<F
     // answer them with 503.
     return503OnClosing: false,
     exposeHeadRoutes: true,
-    routerOptions: { maxParamLength: 500 },
+    routerOptions: { maxParamLength: pathParameterLengthMax },
     clientErrorHandler: (error, socket) =>
       answerMalformedHttpRequest(error, socket, {
         publicUrl: options.publicUrl,
@@ -92,7 +86,7 @@ export async function createFastifyServer(options: HttpServerOptions): Promise<F
     frameworkErrors: (error, request, reply) => {
       setCommonHeaders(request, reply, options);
       sendFailureResponse(request, reply, { failure: toPublicFailure(error), services: options });
-      logAnswer(request, reply, { ...options, unrouted });
+      logAnswer(request, reply, options);
     },
   });
   server.addHook("onRoute", ({ method, url }) => unrouted.addRoute({ methods: [method].flat(), path: url }));
@@ -102,7 +96,7 @@ export async function createFastifyServer(options: HttpServerOptions): Promise<F
   server.decorateRequest("failureCode", null);
   server.decorateRequest("credential", null);
   server.decorateRequest("bodyBytesMax", null);
-  traceHttpRequests(server);
+  traceHttpRequests(server, unrouted.findTemplate);
   server.removeAllContentTypeParsers();
   server.addContentTypeParser("application/json", { parseAs: "buffer" }, (request, bytes, done) => {
     try {
@@ -130,7 +124,7 @@ export async function createFastifyServer(options: HttpServerOptions): Promise<F
   server.server.on("checkExpectation", (request, response) =>
     server.server.emit("request", request, response),
   );
-  logRequests(server, { ...options, unrouted });
+  logRequests(server, options);
   closeIdleConnectionsAtEnd(server);
   refuseUnderPressure(server);
   return server;
@@ -205,9 +199,7 @@ function setAddress(request: FastifyRequest, proxies: number): void {
   Object.defineProperty(request, "ip", { value: address });
 }
 
-type LogOptions = HttpServerOptions & { readonly unrouted: UnroutedRequests };
-
-function logRequests(server: FastifyInstance, options: LogOptions): void {
+function logRequests(server: FastifyInstance, options: HttpServerOptions): void {
   server.addHook("onResponse", (request, reply, done) => {
     logAnswer(request, reply, options);
     done();
@@ -218,17 +210,12 @@ function logRequests(server: FastifyInstance, options: LogOptions): void {
  * Writes the log line of a request from a list of allowed fields: the route template instead of the URL, no
  * header, no body.
  */
-function logAnswer(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { log, observer, unrouted }: LogOptions,
-): void {
-  const route = request.routeOptions;
-  observer?.answered(request, reply, route.config);
+function logAnswer(request: FastifyRequest, reply: FastifyReply, { log, observer }: HttpServerOptions): void {
+  observer?.answered(request, reply);
   log.info({
     requestId: request.id,
     method: request.method,
-    route: route.url ?? unrouted.findTemplate(request.url) ?? null,
+    route: request.origin?.route ?? null,
     status: reply.statusCode,
     ms: Math.round(reply.elapsedTime * 10) / 10,
     ...(request.failureCode === null ? {} : { code: request.failureCode }),

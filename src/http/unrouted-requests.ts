@@ -4,24 +4,17 @@
  * the routes that the client probably meant when it sent a path with a trailing slash, a mistyped part, or
  * without `/api/v1/open`. Messages show the paths of routes, never a part of the request.
  */
+import createRouter from "find-my-way";
 import { createFailure, type Failure, createFailureWithDetail } from "#foundation/failure.ts";
 import { computeEditDistance } from "#foundation/nearest.ts";
 
-/**
- * A path of the service with the HTTP methods that it supports. A part of the path that begins with `:` is a
- * parameter. A last part `*` stands for any number of parts.
- */
+/** A path of the service that can be suggested. A part of the path that begins with `:` is a parameter. */
 interface KnownPath {
   readonly path: string;
-  /** All texts between slashes; those at the start and after a slash at the end are empty. */
-  readonly segments: readonly string[];
-  /** The segments that are not empty. */
   readonly parts: readonly string[];
+  /** The HTTP methods of the path's routes, without HEAD and OPTIONS. */
   readonly methods: Set<string>;
 }
-
-/** The order of methods in messages and in the header Allow. */
-const methodOrder = ["GET", "HEAD", "POST", "PATCH", "DELETE", "PUT", "OPTIONS"];
 
 /**
  * Maximum number of characters of a path for which similar routes are searched. With longer paths, the search
@@ -44,56 +37,86 @@ const shownMax = 3;
  */
 const commonParts: ReadonlySet<string> = new Set(["api", "v1", "open"]);
 
+/** The maximum number of characters of a parameter in a path. The server answers 404 for longer ones. */
+export const pathParameterLengthMax = 500;
+
+/** The HTTP methods that routes may have, in the order of messages and of the header Allow. */
+const routeMethods = ["GET", "HEAD", "POST", "PATCH", "DELETE", "PUT", "OPTIONS"] as const;
+type RouteMethod = (typeof routeMethods)[number];
+
+const isRouteMethod = (method: string): method is RouteMethod =>
+  (routeMethods as readonly string[]).includes(method);
+
+interface AddedRoute {
+  readonly method: RouteMethod;
+  readonly path: string;
+}
+
 export interface UnroutedRequests {
-  /** Adds a route of the server to those that can accept a path. */
+  /** Adds a route of the server. All routes must be added before the first request. */
   readonly addRoute: (route: { readonly methods: readonly string[]; readonly path: string }) => void;
-  /** Returns the template of the path that the URL has, for any method; undefined if no route has the path. */
+  /**
+   * Returns the template of the URL's path, for example `/docs/:page`, if a route for any method has it; if
+   * several routes have it, preferably one that does not end with `*`.
+   */
   readonly findTemplate: (url: string) => string | undefined;
   /** Returns the failure 405 or 404 for a request that no route accepts. */
   readonly createFailure: (request: { readonly method: string; readonly url: string }) => Failure;
 }
 
 export function createUnroutedRequests(): UnroutedRequests {
-  const known = new Map<string, KnownPath>();
-  const findMatches = (url: string): KnownPath[] => {
-    const given = getPath(url).split("/");
-    return [...known.values()].filter(({ segments }) => isPathOf(given, segments));
-  };
+  const routes: AddedRoute[] = [];
+  let findRoutes: ((url: string) => AddedRoute[]) | undefined;
+  const find = (url: string): AddedRoute[] => (findRoutes ??= createRouteFinder(routes))(url);
   return {
     addRoute: ({ methods, path }) => {
-      const found = known.get(path) ?? createKnownPath(path);
-      known.set(path, found);
-      for (const method of methods) found.methods.add(method);
+      for (const method of methods) {
+        if (!isRouteMethod(method)) throw new Error(`Add the method ${method} to routeMethods.`);
+        routes.push({ method, path });
+      }
     },
-    findTemplate: (url) => findMatches(url)[0]?.path,
+    findTemplate: (url) => {
+      const found = find(url);
+      return (found.find(({ path }) => !path.endsWith("*")) ?? found[0])?.path;
+    },
     createFailure: ({ method, url }) => {
-      const matches = findMatches(url);
-      const supported = methodOrder.filter((name) => matches.some(({ methods }) => methods.has(name)));
-      if (supported.length > 0 && !supported.includes(method)) return createMethodFailure(supported);
-      const path = getPath(url);
-      const suggestable = [...known.values()].filter((one) => !one.path.endsWith("*"));
-      const nearest = path.length > pathLengthMax ? [] : findNearestPaths(splitPath(path), suggestable);
+      const supported = find(url).map((route) => route.method);
+      // A request whose method is supported did not meet the constraint of the route. Its answer is 404.
+      if (supported.length > 0 && !supported.some((name) => name === method))
+        return createMethodFailure(supported);
+      const [path = ""] = url.split("?", 1);
+      const nearest =
+        path.length > pathLengthMax ? [] : findNearestPaths(splitPath(path), toKnownPaths(routes));
       const shown = preferMethod(nearest, method).map((one) => describePath(one, method));
       return shown.length === 0 ? createFailure("route_not_found") : suggestPaths(path, shown);
     },
   };
 }
 
-const createKnownPath = (path: string): KnownPath => ({
-  path,
-  segments: path.split("/"),
-  parts: splitPath(path),
-  methods: new Set(),
-});
+/**
+ * Returns a function that finds the routes that a URL has, at most one for each method. It uses the router of
+ * Fastify, so that it decodes and matches paths in the same way. (Fastify's own `findRoute` compares only
+ * templates.)
+ */
+function createRouteFinder(routes: readonly AddedRoute[]): (url: string) => AddedRoute[] {
+  const router = createRouter({ maxParamLength: pathParameterLengthMax });
+  // Two routes may differ only in a constraint.
+  const different = new Map(routes.map((route) => [`${route.method} ${route.path}`, route]));
+  for (const route of different.values()) router.on(route.method, route.path, () => undefined, route);
+  // The router's type does not know the type of what it stores.
+  const stored = new Map<unknown, AddedRoute>(routes.map((route) => [route, route]));
+  return (url) => routeMethods.flatMap((method) => stored.get(router.find(method, url)?.store) ?? []);
+}
 
-const getPath = (url: string): string => url.split("?", 1)[0] ?? "";
-
-/** Returns whether a sent path matches the path of a route. A parameter matches any text that is not empty. */
-function isPathOf(given: readonly string[], segments: readonly string[]): boolean {
-  const isOpen = segments.at(-1) === "*";
-  const fixed = isOpen ? segments.slice(0, -1) : segments;
-  if (isOpen ? given.length <= fixed.length : given.length !== fixed.length) return false;
-  return fixed.every((text, index) => (text.startsWith(":") ? given[index] !== "" : given[index] === text));
+function toKnownPaths(routes: readonly AddedRoute[]): KnownPath[] {
+  const known = new Map<string, KnownPath>();
+  for (const { method, path } of routes) {
+    if (path.endsWith("*")) continue;
+    const found = known.get(path) ?? { path, parts: splitPath(path), methods: new Set<string>() };
+    known.set(path, found);
+    if (method !== "HEAD" && method !== "OPTIONS") found.methods.add(method);
+  }
+  return [...known.values()];
 }
 
 function createMethodFailure(supported: readonly string[]): Failure {
@@ -129,8 +152,7 @@ function preferMethod(paths: readonly KnownPath[], method: string): readonly Kno
 }
 
 function describePath({ path, methods }: KnownPath, method: string): string {
-  const named = [...methods].filter((name) => name !== "HEAD" && name !== "OPTIONS");
-  const shown = methods.has(method) ? method : named.toSorted().join("/");
+  const shown = methods.has(method) ? method : [...methods].toSorted().join("/");
   return `${shown} ${path.replaceAll(/:(\w+)/g, "{$1}")}`;
 }
 

@@ -162,7 +162,11 @@ function registerOauthRoutes(server: FastifyInstance, services: OauthServices): 
         url,
         ...(limit === undefined ? {} : { onRequest: limitPosts(limit) }),
         errorHandler: createOauthJsonErrorHandler(services),
-        handler: passToProvider,
+        // oidc-provider answers OPTIONS only if it is the preflight request of a browser.
+        handler: (request, reply) =>
+          request.method === "OPTIONS" && !isPreflight(request)
+            ? reply.code(204).header("allow", "POST, OPTIONS").send()
+            : passToProvider(request, reply),
       });
     }
     done();
@@ -182,6 +186,9 @@ const postLimits = (services: OauthServices): Readonly<Record<string, RequestLim
   [oauthPaths.pushedAuthorizationRequest]: services.limitAddress,
   [oauthPaths.registration]: services.limitRegistrations,
 });
+
+const isPreflight = ({ headers }: FastifyRequest): boolean =>
+  headers.origin !== undefined && headers["access-control-request-method"] !== undefined;
 
 const limitPosts =
   (limit: RequestLimit): RequestLimit =>

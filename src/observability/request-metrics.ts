@@ -2,9 +2,9 @@
  * Counts requests by route and outcome, requests that rate limits refused, and the outcomes of requests with
  * idempotency keys. The metrics of a route are created when the route gets its first request.
  */
-import type { FastifyReply } from "fastify";
+import type { FastifyReply, FastifyRequest } from "fastify";
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
-import type { FastifyRouteConfig, HttpRequestObserver } from "#http/server.ts";
+import type { HttpRequestObserver } from "#http/server.ts";
 import { type RateLimitBucket, rateLimitQuotas } from "#access/viewer.ts";
 import type { IdempotentRequestRunner } from "#database/idempotency.ts";
 import { Failure } from "#foundation/failure.ts";
@@ -24,19 +24,19 @@ interface RouteMetrics {
 export function createHttpMetrics(registry: Registry): HttpRequestObserver {
   const findRoute = createRouteMetrics(registry);
   return {
-    began: createOpenRequestMetrics(registry, ({ failureCode, routeOptions }, { statusCode }) =>
-      findRoute(routeOptions.config).count(statusCode, failureCode),
+    began: createOpenRequestMetrics(registry, (request, { statusCode }) =>
+      findRoute(request).count(statusCode, request.failureCode),
     ),
-    answered: ({ failureCode }, reply, config) => {
-      const { count, observe } = findRoute(config);
-      count(reply.statusCode, failureCode);
+    answered: (request, reply) => {
+      const { count, observe } = findRoute(request);
+      count(reply.statusCode, request.failureCode);
       if (!isStream(reply)) observe(reply.elapsedTime / 1000);
     },
   };
 }
 
-/** Returns a function that finds the metrics of a route by the Fastify config object of the route. */
-function createRouteMetrics(registry: Registry): (config: FastifyRouteConfig) => RouteMetrics {
+/** Returns a function that finds the metrics of a request's operation, or else of the template of its path. */
+function createRouteMetrics(registry: Registry): (request: FastifyRequest) => RouteMetrics {
   const registers = [registry];
   const requests = new Counter({
     name: "commerce_http_requests_total",
@@ -51,7 +51,7 @@ function createRouteMetrics(registry: Registry): (config: FastifyRouteConfig) =>
     buckets: durationBuckets,
     registers,
   });
-  const routes = new Map<FastifyRouteConfig, RouteMetrics>();
+  const routes = new Map<string, RouteMetrics>();
   const prepare = (operation: string): RouteMetrics => {
     const child = durations.labels(operation);
     const counters = new Map<string, () => void>();
@@ -69,10 +69,10 @@ function createRouteMetrics(registry: Registry): (config: FastifyRouteConfig) =>
       },
     };
   };
-  return (config) => {
-    let route = routes.get(config);
-    if (route === undefined)
-      routes.set(config, (route = prepare(config.operationId ?? config.url ?? "unknown")));
+  return ({ origin }) => {
+    const operation = origin?.operationId ?? origin?.route ?? "unknown";
+    let route = routes.get(operation);
+    if (route === undefined) routes.set(operation, (route = prepare(operation)));
     return route;
   };
 }

@@ -249,6 +249,8 @@ describe("routing", () => {
     ["/docs/guides/x", "GET, HEAD"],
     ["/console/sign-in", "GET, HEAD, POST"],
     ["/oauth/token", "POST, OPTIONS"],
+    ["/%68ealthz?deep=1", "GET, HEAD"],
+    ["http://api.test/healthz", "GET, HEAD"],
   ])("answers method_not_allowed for %s, which allows %s", async (url, allow) => {
     expectError(await world().send({ method: "PUT", url }), {
       status: 405,
@@ -394,6 +396,7 @@ describe("the log", () => {
       await get("/nothing?secret=1"),
       await get("/%zz?secret=1"),
       await send({ method: "PUT", url: `${product}?secret=1` }),
+      await send({ method: "PUT", url: "/console/sign-in?secret=1" }),
     ];
     await expect.poll(() => logged.length).toBe(answers.length);
     expect(logged.map(({ method, route, status, code }) => ({ method, route, status, code }))).toEqual([
@@ -402,6 +405,7 @@ describe("the log", () => {
       { method: "GET", route: null, status: 404, code: "route_not_found" },
       { method: "GET", route: null, status: 404, code: "route_not_found" },
       { method: "PUT", route: productTemplate, status: 405, code: "method_not_allowed" },
+      { method: "PUT", route: "/console/sign-in", status: 405, code: "method_not_allowed" },
     ]);
     expect(logged.map(({ requestId }) => requestId)).toEqual(
       answers.map(({ headers }) => headers["x-request-id"]),

@@ -264,5 +264,7 @@ describe("the format of the token endpoint", () => {
       },
     });
     expect([preflight.status, preflight.headers["access-control-allow-headers"]]).toEqual([204, "dpop"]);
+    const plain = await world().send({ method: "OPTIONS", url: "/oauth/token" });
+    expect([plain.status, plain.text, plain.headers["allow"]]).toEqual([204, "", "POST, OPTIONS"]);
   });
 });

@@ -22,7 +22,7 @@ it("the span of an answered request has its status; that of an aborted one has n
   const noted = noteSpans();
   const server = fastify();
   onTestFinished(() => server.close());
-  traceHttpRequests(server);
+  traceHttpRequests(server, () => undefined);
   const arrived = Promise.withResolvers<undefined>();
   const answer = Promise.withResolvers<string>();
   server.get("/slow", () => {

@@ -105,6 +105,11 @@ describe("traces", () => {
     });
     const transaction = named(within(named(within(root), "execute")), "transaction");
     expect(transaction.attributes).toMatchObject({ "commerce.transaction.outcome": "rollback" });
+    const refused = await spanOf(await world.send({ method: "PUT", url: `${cartsUrl}/x` }));
+    expect(refused).toMatchObject({
+      name: `PUT ${cartsUrl}/{cartId}`,
+      attributes: { "http.route": `${cartsUrl}/{cartId}`, "error.type": "method_not_allowed" },
+    });
   });
 
   it("show reads outside of a transaction, also if one statement reads for several requests", async () => {

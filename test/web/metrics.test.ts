@@ -164,6 +164,7 @@ describe("/metrics counts", () => {
       await world().get("/openapi.json");
       await world().get("/nothing-is-here");
       await world().get("/%zz");
+      await world().send({ method: "PUT", url: "/docs/guides/x" });
     });
     const requests = "commerce_http_requests_total";
     expect(growth(requests, { operation: "getApiKeyIdentity", status: "200", code: "none" })).toBe(2);
@@ -172,6 +173,7 @@ describe("/metrics counts", () => {
     ).toBe(1);
     expect(growth(requests, { operation: "/openapi.json", status: "200", code: "none" })).toBe(1);
     expect(growth(requests, { operation: "unknown", status: "404", code: "route_not_found" })).toBe(2);
+    expect(growth(requests, { operation: "/docs/*", status: "405", code: "method_not_allowed" })).toBe(1);
     expect(growth("commerce_http_request_duration_seconds_count", { operation: "getApiKeyIdentity" })).toBe(
       3,
     );
