@@ -29,8 +29,9 @@ const markers = {
   buyersMailbox: "zqxvbuyer",
   phone: "31201234987",
   key: "zqxvkey",
-  postalCode: "9876ZX",
-  postalCodeSpaced: "9876 ZX",
+  // Random ids contain no U and no O.
+  postalCode: "9876UO",
+  postalCodeSpaced: "9876 UO",
   card: "zqxvcard",
 } as const;
 

@@ -9,23 +9,33 @@
 import { randomInt } from "node:crypto";
 import { createServer } from "node:net";
 
-const firstPort = 20_000;
-const endOfPorts = 32_768;
+export const freePortsFirst = 20_000;
+export const freePortsEnd = 32_768;
 
+let range = { first: freePortsFirst, end: freePortsEnd };
 /** The next port to try. Each process starts at a random port and returns no port twice in a row. */
-let nextPort = randomInt(firstPort, endOfPorts);
+let nextPort = randomInt(range.first, range.end);
 
 /**
- * Finds a port from 20000 to 32767 on which a server can listen.
+ * Limits the ports of this process to those from `first` to the one before `end`. Processes with different
+ * ranges never choose the same port, also if their servers listen only some time after the search.
+ */
+export function limitFreePorts(first: number, end: number): void {
+  range = { first, end };
+  if (nextPort < first || nextPort >= end) nextPort = randomInt(first, end);
+}
+
+/**
+ * Finds a port from 20000 to 32767, or of the range of `limitFreePorts`, on which a server can listen.
  *
  * @param host The address on which the server will listen, for example `127.0.0.1`.
  * @throws The error of the operating system, if the address does not belong to this machine or if all ports
  *   are in use.
  */
 export async function findFreePort(host = "127.0.0.1"): Promise<number> {
-  for (let attempts = endOfPorts - firstPort; ; attempts -= 1) {
+  for (let attempts = range.end - range.first; ; attempts -= 1) {
     const port = nextPort;
-    nextPort = port + 1 < endOfPorts ? port + 1 : firstPort;
+    nextPort = port + 1 < range.end ? port + 1 : range.first;
     try {
       await listenOnce(port, host);
       return port;

@@ -257,7 +257,7 @@ it("the connection is checked rarely while nobody asks, and at once when somebod
   end(() => listening.stop());
   await expect.poll(() => listening.isCurrent()).toBe(true);
   // Without a question, the checks become rare, and the last one becomes older than 700 ms.
-  await sleep(2_000);
+  await sleep(3_500);
   expect(listening.isReceiving()).toBe(true);
   expect(listening.isCurrent()).toBe(false);
   await expect.poll(() => listening.isCurrent(), { interval: 10, timeout: 20_000 }).toBe(true);

@@ -10,7 +10,7 @@ import { type ServiceApp, createServiceApp } from "#app/app.ts";
 import { parseServiceSettings } from "#app/settings.ts";
 import { type Database, openDatabase } from "#database/connect.ts";
 import { runInTransaction } from "#database/transaction.ts";
-import { isDatabaseUnreachableError } from "#database/database-errors.ts";
+import { getSqlState, isDatabaseUnreachableError } from "#database/database-errors.ts";
 import { prepareDemoDataAndFile } from "#demo/prepare-demo.ts";
 import { createLog } from "#foundation/log.ts";
 import { createDatabase } from "#test/support/create-database.ts";
@@ -135,8 +135,11 @@ describe.concurrent.each([true, false])(
           await sleep(transaction, seconds);
         });
       await insert("a", 1);
-      // The server's own limit is 250 ms shorter than that of the process.
-      await expect(insert("b", 8)).rejects.toMatchObject({ code: "57014" });
+      // The server's own limit is 250 ms shorter than that of the process, which a busy process may overlook.
+      let error: unknown;
+      for (let attempt = 1; attempt <= 3 && getSqlState(error) !== "57014"; attempt += 1)
+        error = await insert("b", 8).catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({ code: "57014" });
       await expect.poll(() => db.selectFrom("app").select("id").execute()).toEqual([{ id: "a" }]);
       expect(await pidOf(db)).toBeDefined();
       await database.close();
@@ -200,6 +203,13 @@ it("changes fail while the synchronous standby is away, and their backends do no
         : runInTransaction(database.db, (transaction) =>
             sql`insert into note values (${id})`.execute(transaction),
           );
+    // Commits wait for the standby from a moment on that a connection cannot see.
+    const isRefused = (): Promise<boolean> =>
+      write(0).then(
+        () => false,
+        () => true,
+      );
+    await expect.poll(isRefused).toBe(true);
     const written = await Promise.allSettled(Array.from({ length: 15 }, (_, id) => write(id)));
     for (const result of written)
       expect(result.status === "rejected" && isDatabaseUnreachableError(result.reason)).toBe(true);
@@ -211,6 +221,12 @@ it("changes fail while the synchronous standby is away, and their backends do no
     };
     await expect.poll(backends).toEqual({ are_within_pool: true, waiting: 0 });
   });
-  // The server does not wait for the standby if a statement only reads.
-  await expect(sql`select count(*) from note`.execute(database.db)).resolves.toBeDefined();
+  // The server does not wait for the standby if a statement only reads. A busy machine may need more than the
+  // limit of 150 ms.
+  const isReadAnswered = (): Promise<boolean> =>
+    sql`select count(*) from note`.execute(database.db).then(
+      () => true,
+      () => false,
+    );
+  await expect.poll(isReadAnswered).toBe(true);
 });

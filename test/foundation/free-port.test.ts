@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { type Server, createServer } from "node:net";
-import { afterEach, describe, expect, it } from "vitest";
-import { findFreePort } from "#foundation/free-port.ts";
+import { afterEach, describe, expect, it, onTestFinished } from "vitest";
+import { findFreePort, freePortsEnd, freePortsFirst, limitFreePorts } from "#foundation/free-port.ts";
 
 const servers: Server[] = [];
 
@@ -28,6 +28,15 @@ describe("findFreePort", () => {
     const used = [before + 1, before + 2].filter((port) => port < 32_768);
     await Promise.all(used.map((port) => listen(port).catch(() => undefined)));
     expect(used).not.toContain(await findFreePort());
+  });
+
+  it("begins again at the first port of the limits of this process", async () => {
+    onTestFinished(() => limitFreePorts(freePortsFirst, freePortsEnd));
+    const first = Math.min(await findFreePort(), freePortsEnd - 20);
+    limitFreePorts(first, first + 20);
+    const ports: number[] = [];
+    while (ports.length < 30) ports.push(await findFreePort());
+    expect(ports.filter((port) => port < first || port >= first + 20)).toEqual([]);
   });
 
   it("returns ports below those that the operating system gives to outgoing connections", async () => {

@@ -128,9 +128,12 @@ describe("a database that accepts only TLS", () => {
         DEMO: "1",
       });
       const search = "q=tent&locale=en&market=DE&sort=relevance&page=1&pageSize=1";
-      expect((await fetch(`${address}/api/v1/search?${search}`)).status).toBe(200);
-      const metrics = await fetch(`${address}/metrics`);
-      expect(await metrics.text()).toMatch(/^commerce_rate_limiter_away 0$/m);
+      // A command to Redis that takes longer than 250 ms on a busy machine counts as away until the next one.
+      const searchAndReadMetrics = async (): Promise<string> => {
+        expect((await fetch(`${address}/api/v1/search?${search}`)).status).toBe(200);
+        return (await fetch(`${address}/metrics`)).text();
+      };
+      await expect.poll(searchAndReadMetrics).toMatch(/^commerce_rate_limiter_away 0$/m);
     },
   );
 });

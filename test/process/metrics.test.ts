@@ -42,16 +42,23 @@ it("two processes report their metrics together, whatever happens to either", as
   expect((await fetch(`${address}/metrics`)).status).toBe(404);
   for (let request = 0; request < 9; request += 1) await ask("/nothing-is-here");
   await expect.poll(counted).toEqual([9, 2, 0]);
-  const found = await scrape();
-  expect(found.value("commerce_build_info")).toBe(2);
-  expect(found.value("commerce_database_connections_max")).toBe(6);
-  expect([found.value("commerce_database_up"), found.value("commerce_events_waiting")]).toEqual([1, 0]);
+  const gathered = [
+    "commerce_build_info",
+    "commerce_database_connections_max",
+    "commerce_database_up",
+    "commerce_events_waiting",
+  ];
+  const valuesOf = async (): Promise<unknown[]> => {
+    const { value } = await scrape();
+    return gathered.map((name) => value(name));
+  };
+  // A scrape leaves out a process that does not answer in time on a busy machine.
+  await expect.poll(valuesOf).toEqual([2, 6, 1, 0]);
 
   // Connections given to the paused process wait; the other process answers the rest.
   const [first = 0, second = 0] = pids;
   process.kill(second, "SIGSTOP");
-  const given = await Promise.any(Array.from({ length: 4 }, counted));
-  expect(given).toEqual([9, 1, 1]);
+  await expect.poll(() => Promise.any(Array.from({ length: 4 }, counted))).toEqual([9, 1, 1]);
   process.kill(second, "SIGCONT");
   await expect.poll(counted).toEqual([9, 2, 0]);
 

@@ -2,6 +2,7 @@
  * The process is killed between the payment provider's answer and its commit. The next process looks the
  * payment up, and the buyer pays once.
  */
+import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
 import { expect, it, vi } from "vitest";
@@ -13,6 +14,8 @@ import { type DemoPlace, demoPlace } from "#test/support/copies.ts";
 const startsMsMax = 180_000;
 /** tok_slow answers after three seconds. The embedded database is not readable meanwhile. */
 const beforeAnswerMs = 1_500;
+/** On a busy machine, the embedded database may be killed before the provider's entry or after its answer. */
+const attemptsMax = 3;
 const waiting = { timeout: 45_000 };
 
 it.concurrent.each(["pglite", "postgres"] as const)(
@@ -21,20 +24,29 @@ it.concurrent.each(["pglite", "postgres"] as const)(
     const place = await demoPlace(engine);
     const variantId = await findGiftCard(place);
     await using service = await startService(place);
-    const sessionId = await submitSlowly(service, variantId);
-    if (place.databaseUrl === undefined) await sleep(beforeAnswerMs);
-    else await awaitAuthorization(place.databaseUrl, sessionId);
-    await service.kill();
-    await service.inspect(async (database) => {
-      expect(await seen(database, sessionId)).toEqual({
-        status: "processing",
-        authorized: 1,
-        operations: ["authorize pending"],
-        orders: 0,
-      });
-      // Ends the killed process's lease.
-      await sql`update payment_operation set leased_until = due_at`.execute(database.db);
-    });
+    let sessionId = "";
+    for (let attempts = attemptsMax; attempts > 0; attempts -= 1) {
+      sessionId = await submitSlowly(service, variantId);
+      if (place.databaseUrl === undefined) await sleep(beforeAnswerMs);
+      else await awaitAuthorization(place.databaseUrl, sessionId);
+      await service.kill();
+      const present = await service.inspect((database) => seen(database, sessionId));
+      const isKilledInTime = present.status === "processing" && present.authorized === 1;
+      if (isKilledInTime || attempts === 1) {
+        expect(present).toEqual({
+          status: "processing",
+          authorized: 1,
+          operations: ["authorize pending"],
+          orders: 0,
+        });
+        break;
+      }
+      await service.start();
+    }
+    // Ends the killed process's lease.
+    await service.inspect((database) =>
+      sql`update payment_operation set leased_until = due_at`.execute(database.db),
+    );
     await service.start();
     const query = "query ($id: ID!) { hostedCheckoutSession(id: $id) { status } }";
     await vi.waitUntil(
@@ -103,7 +115,7 @@ async function submitSlowly(service: Service, variantId: string): Promise<string
   const urls = { successUrl: "https://shop.example/thanks", cancelUrl: "https://shop.example/cart" };
   const session = await ask(service, open, { input: { cartId: cart.id, ...urls } });
   const submit = `mutation ($id: ID!, $input: HostedCheckoutSessionSubmitInput!) {
-    hostedCheckoutSessionSubmit(sessionId: $id, idempotencyKey: "once", input: $input) { status } }`;
+    hostedCheckoutSessionSubmit(sessionId: $id, idempotencyKey: "${randomUUID()}", input: $input) { status } }`;
   const { status } = await ask(service, submit, {
     id: session.id,
     input: { expectedAmount: session.amountTotal, paymentToken: "tok_slow" },

@@ -202,10 +202,13 @@ describe("a service with DATABASE_COMMENTS=1", () => {
     expect(answer.status).toBe(200);
     const requestId = requestIdOf(answer);
 
-    const nginxLine = readFileSync(balancer.accessLog, "utf8")
-      .split("\n")
-      .find((line) => line.includes("/promotion"));
-    expect(JSON.parse(nginxLine ?? "")).toMatchObject({ requestId, status: 200 });
+    // nginx writes the line after it has sent the answer.
+    const readNginxLines = (): unknown[] =>
+      readFileSync(balancer.accessLog, "utf8")
+        .split("\n")
+        .filter((line) => line.includes("/promotion"))
+        .map((line): unknown => JSON.parse(line));
+    await expect.poll(readNginxLines).toMatchObject([{ requestId, status: 200 }]);
     expect(logged.filter((line) => line["requestId"] === requestId)).toMatchObject([{ status: 200 }]);
     const comment = `/*operation='applyPublicCartPromotion',request_id='${requestId}'*/`;
     const begin = String.raw`begin; set local commerce.merchant = 'mer_\w+'`;

@@ -123,6 +123,7 @@ describe("a receiver that does not answer", () => {
   test.each(silent)("in time, %s, causes a timeout, and its connection is closed", async (_, behave) => {
     const receiver = await startReceiver(behave);
     expect(await send(startSender(short), `http://127.0.0.1:${receiver.port}/`)).toEqual(refusal("timeout"));
+    await expect.poll(() => receiver.connections.length).toBe(1);
     await receiver.isLeft();
     expect(receiver.connections).toHaveLength(1);
   });
@@ -132,6 +133,7 @@ describe("a receiver that does not answer", () => {
     expect(
       await send(startSender({ limits: { connectMs: 500 } }), `https://localhost:${receiver.port}/`),
     ).toEqual(refusal("timeout"));
+    await expect.poll(() => receiver.connections.length).toBe(1);
     await receiver.isLeft();
     expect(receiver.connections).toHaveLength(1);
   });
@@ -250,7 +252,7 @@ describe("the body of an answer", () => {
   ])("that %s does not change the result", async (_, behave) => {
     const receiver = await startReceiver(behave);
     expect(
-      await send(startSender({ limits: { totalMs: 500 } }), `http://127.0.0.1:${receiver.port}/`),
+      await send(startSender({ limits: { totalMs: 2_000 } }), `http://127.0.0.1:${receiver.port}/`),
     ).toEqual(answer(202));
     await receiver.isLeft();
   });
