@@ -67,6 +67,7 @@ export interface UnroutedRequests {
 export function createUnroutedRequests(): UnroutedRequests {
   const routes: AddedRoute[] = [];
   let findRoutes: ((url: string) => AddedRoute[]) | undefined;
+  let knownPaths: readonly KnownPath[] | undefined;
   const find = (url: string): AddedRoute[] => (findRoutes ??= createRouteFinder(routes))(url);
   return {
     addRoute: ({ methods, path }) => {
@@ -86,7 +87,9 @@ export function createUnroutedRequests(): UnroutedRequests {
         return createMethodFailure(supported);
       const [path = ""] = url.split("?", 1);
       const nearest =
-        path.length > pathLengthMax ? [] : findNearestPaths(splitPath(path), toKnownPaths(routes));
+        path.length > pathLengthMax
+          ? []
+          : findNearestPaths(splitPath(path), (knownPaths ??= toKnownPaths(routes)));
       const shown = preferMethod(nearest, method).map((one) => describePath(one, method));
       return shown.length === 0 ? createFailure("route_not_found") : suggestPaths(path, shown);
     },
