@@ -52,9 +52,13 @@ async function openPage(): Promise<(attempt: Attempt) => Promise<Shown>> {
     browser.submit(page, { email, password: typed, action: "sign-in" }, from(address));
 }
 
-/** Sends all attempts at once, each from a separate page. */
+/**
+ * Sends all attempts at once, each from a separate page. The pages are opened one after the other: on a busy
+ * machine, many at once would wait too long for one of the ten connections.
+ */
 async function tryAll(attempts: readonly Attempt[]): Promise<number[]> {
-  const pages = await Promise.all(attempts.map(async (attempt) => ({ attempt, signIn: await openPage() })));
+  const pages: { attempt: Attempt; signIn: (attempt: Attempt) => Promise<Shown> }[] = [];
+  for (const attempt of attempts) pages.push({ attempt, signIn: await openPage() });
   const answers = await Promise.all(pages.map(({ attempt, signIn }) => signIn(attempt)));
   return answers.map(({ status }) => status);
 }

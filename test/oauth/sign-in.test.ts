@@ -119,7 +119,8 @@ describe("a wrong password", () => {
 
   it("can be tried ten times in ten minutes on one account, from any addresses and at once", async () => {
     const { email } = await createPerson(world());
-    const rooms = await Promise.all(Array.from({ length: 14 }, () => open()));
+    const rooms: Awaited<ReturnType<typeof open>>[] = [];
+    while (rooms.length < 14) rooms.push(await open());
     const answers = await Promise.all(
       rooms.map(({ browser, page }) =>
         browser.submit(page, { email, password: "a wrong one", action: "sign-in" }, from()),
