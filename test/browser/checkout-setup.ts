@@ -1,19 +1,12 @@
 /** A service with the demo, a shop and a browser, for the tests of the checkout page. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
-import { type ServiceApp, createServiceApp } from "#app/app.ts";
-import { parseServiceSettings } from "#app/settings.ts";
-import { prepareDemoDataAndFile } from "#demo/prepare-demo.ts";
-import { createLog } from "#foundation/log.ts";
 import { axeFaults } from "./axe-faults.ts";
 import { type Shop, startShop } from "./checkout-shop.ts";
+import { type DemoService, openDemoService } from "./demo-service.ts";
 import { launchBrowser, type WatchedBrowser } from "./watched-browser.ts";
 
-export interface CheckoutSetup {
-  readonly app: ServiceApp;
+export interface CheckoutSetup extends DemoService {
   readonly shop: Shop;
   readonly browser: WatchedBrowser;
 }
@@ -23,30 +16,22 @@ export interface CheckoutSetup {
  * the service starts.
  */
 export function useCheckout(environment: () => Record<string, string> = () => ({})): () => CheckoutSetup {
-  let dataDir: string;
   let setup: CheckoutSetup | undefined;
   beforeAll(async () => {
-    dataDir = mkdtempSync(join(tmpdir(), "checkout-page-"));
-    const app = await createServiceApp({
-      settings: parseServiceSettings({ PORT: "0", DATA_DIR: dataDir, ...environment() }),
-      log: createLog("silent"),
-    });
-    const demo = await prepareDemoDataAndFile(app.database, { ...app.services, dataDir, now: new Date() });
-    if (demo === undefined) throw new Error("There is no demo.");
-    const address = await app.listen();
+    const service = await openDemoService(environment());
+    const { app, address, demo } = service;
     const { id } = await app.services.db
       .selectFrom("variant")
       .select("id")
       .where("sku", "=", "KIT-KVERN")
       .executeTakeFirstOrThrow();
-    setup = { app, shop: await startShop(address, demo, id), browser: await launchBrowser() };
+    setup = { ...service, shop: await startShop(address, demo, id), browser: await launchBrowser() };
   });
   afterEach(() => setup?.browser.closeAll());
   afterAll(async () => {
     await setup?.browser.close();
     await setup?.shop[Symbol.asyncDispose]();
-    await setup?.app.close();
-    rmSync(dataDir, { recursive: true, force: true });
+    await setup?.[Symbol.asyncDispose]();
   });
   return () => {
     if (setup === undefined) throw new Error("The service is there for tests, not for their collection.");

@@ -1,22 +1,14 @@
 /** The console in Chromium, with a service, a webhook receiver and an app of a separate merchant. */
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import axe from "axe-core";
 import type { BrowserContextOptions, Locator, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
-import { type ServiceApp, createServiceApp } from "#app/app.ts";
-import { parseServiceSettings } from "#app/settings.ts";
-import type { DemoJsonFileContent } from "#demo/demo-file.ts";
-import { prepareDemoDataAndFile } from "#demo/prepare-demo.ts";
-import { createLog } from "#foundation/log.ts";
 import { type Receiver, startReceiver } from "./console-receiver.ts";
+import { type DemoService, openDemoService } from "./demo-service.ts";
 import { launchBrowser, type WatchedBrowser } from "./watched-browser.ts";
 
-export interface Office {
-  readonly app: ServiceApp;
-  readonly demo: DemoJsonFileContent;
-  readonly address: string;
+export interface Office extends DemoService {
   readonly receiver: Receiver;
   readonly browser: WatchedBrowser;
 }
@@ -26,20 +18,10 @@ export interface Office {
  * the service starts.
  */
 export function useOffice(environment: () => Record<string, string> = () => ({})): () => Office {
-  let dataDir: string;
   let office: Office | undefined;
   beforeAll(async () => {
-    dataDir = mkdtempSync(join(tmpdir(), "console-"));
-    const app = await createServiceApp({
-      settings: parseServiceSettings({ PORT: "0", DATA_DIR: dataDir, ...environment() }),
-      log: createLog("silent"),
-    });
-    const demo = await prepareDemoDataAndFile(app.database, { ...app.services, dataDir, now: new Date() });
-    if (demo === undefined) throw new Error("There is no demo.");
     office = {
-      app,
-      demo,
-      address: await app.listen(),
+      ...(await openDemoService(environment())),
       receiver: await startReceiver(),
       browser: await launchBrowser(),
     };
@@ -48,8 +30,7 @@ export function useOffice(environment: () => Record<string, string> = () => ({})
   afterAll(async () => {
     await office?.browser.close();
     await office?.receiver[Symbol.asyncDispose]();
-    await office?.app.close();
-    rmSync(dataDir, { recursive: true, force: true });
+    await office?.[Symbol.asyncDispose]();
   });
   return () => {
     if (office === undefined) throw new Error("The office is there for tests, not for their collection.");

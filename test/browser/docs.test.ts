@@ -2,42 +2,23 @@
  * The documentation in Chromium: on a desktop and on a phone, in light and dark mode, with and without
  * scripts.
  */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { createServiceApp, type ServiceApp } from "#app/app.ts";
-import { parseServiceSettings } from "#app/settings.ts";
-import type { DemoJsonFileContent } from "#demo/demo-file.ts";
-import { prepareDemoDataAndFile } from "#demo/prepare-demo.ts";
-import { createLog } from "#foundation/log.ts";
 import { axeFaults } from "./axe-faults.ts";
+import { type DemoService, openDemoService } from "./demo-service.ts";
 import { launchBrowser, type WatchedBrowser } from "./watched-browser.ts";
 
-let dataDir: string;
-let app: ServiceApp;
-let demo: DemoJsonFileContent;
-let address: string;
+let service: DemoService;
 let browser: WatchedBrowser;
 
 beforeAll(async () => {
-  dataDir = mkdtempSync(join(tmpdir(), "docs-"));
-  app = await createServiceApp({
-    settings: parseServiceSettings({ PORT: "0", DATA_DIR: dataDir }),
-    log: createLog("silent"),
-  });
-  const prepared = await prepareDemoDataAndFile(app.database, { ...app.services, dataDir, now: new Date() });
-  if (prepared === undefined) throw new Error("There is no demo.");
-  demo = prepared;
-  address = await app.listen();
-  browser = await launchBrowser();
+  [service, browser] = await Promise.all([openDemoService(), launchBrowser()]);
 });
 
 afterAll(async () => {
   await browser.close();
-  await app.close();
-  rmSync(dataDir, { recursive: true, force: true });
+  await service[Symbol.asyncDispose]();
 });
 
 afterEach(() => browser.closeAll());
@@ -45,7 +26,7 @@ afterEach(() => browser.closeAll());
 async function open(path: string, options: Parameters<WatchedBrowser["open"]>[0] = {}): Promise<Page> {
   const context = await browser.open({ viewport: { width: 1280, height: 900 }, ...options });
   const page = await context.newPage();
-  await page.goto(`${address}${path}`);
+  await page.goto(`${service.address}${path}`);
   return page;
 }
 
@@ -109,7 +90,9 @@ describe("navigation", () => {
 
   it("shows a page with a way back for an unknown address", async () => {
     const page = await open("/docs");
-    const answer = await page.request.get(`${address}/docs/nothing`, { headers: { accept: "text/html" } });
+    const answer = await page.request.get(`${service.address}/docs/nothing`, {
+      headers: { accept: "text/html" },
+    });
     expect([answer.status(), (await answer.text()).includes("There is no such page")]).toEqual([404, true]);
   });
 });
@@ -127,16 +110,16 @@ describe("trying an operation", () => {
     expect(await page.locator(".result .status").innerText()).toBe("401 Unauthorized");
     expect(await page.locator(".result pre").innerText()).toContain('"code": "api_key_invalid"');
 
-    await page.getByLabel("API key").fill(demo.keys.full);
+    await page.getByLabel("API key").fill(service.demo.keys.full);
     await send(page);
     await expect.poll(() => page.locator(".result .status").innerText()).toBe("200 OK");
     const answer = JSON.parse(await page.locator(".result pre").innerText()) as { data: { id: string } };
-    expect(answer.data.id).toBe(demo.carts.active);
+    expect(answer.data.id).toBe(service.demo.carts.active);
     const headers = await page.locator(".result dt").allInnerTexts();
     expect(headers).toEqual(expect.arrayContaining(["x-request-id", "x-api-stability", "etag", "ratelimit"]));
 
-    await page.goto(`${address}/docs/operations/getApiKeyIdentity`);
-    expect(await page.getByLabel("API key").inputValue()).toBe(demo.keys.full);
+    await page.goto(`${service.address}/docs/operations/getApiKeyIdentity`);
+    expect(await page.getByLabel("API key").inputValue()).toBe(service.demo.keys.full);
     await send(page);
     expect(await page.locator(".result .status").innerText()).toBe("200 OK");
     const stranger = await open("/docs/operations/getApiKeyIdentity");
@@ -162,7 +145,7 @@ describe("trying an operation", () => {
 
   it("sends a mutation with a new Idempotency-Key each time", async () => {
     const page = await open("/docs/operations/setPublicCartAddress");
-    await page.getByLabel("API key").fill(demo.keys.full);
+    await page.getByLabel("API key").fill(service.demo.keys.full);
     const keys: string[] = [];
     for (let time = 0; time < 2; time += 1) {
       const asked = page.waitForRequest((request) => request.method() === "PUT");
@@ -176,7 +159,7 @@ describe("trying an operation", () => {
 
   it("runs prerequisites first: the cart's code, then its version", async () => {
     const page = await open("/docs/operations/removePublicCartPromotion");
-    await page.getByLabel("API key").fill(demo.keys.full);
+    await page.getByLabel("API key").fill(service.demo.keys.full);
     for (let time = 0; time < 2; time += 1) {
       await send(page);
       await expect.poll(() => page.locator(".result .status").innerText()).toBe("200 OK");
@@ -187,7 +170,7 @@ describe("trying an operation", () => {
   it("fills in the demo's key at a loopback address", async () => {
     const page = await open("/docs/operations/getApiKeyIdentity");
     await page.getByRole("button", { name: "Use the demo's key" }).click();
-    await expect.poll(() => page.getByLabel("API key").inputValue()).toBe(demo.keys.full);
+    await expect.poll(() => page.getByLabel("API key").inputValue()).toBe(service.demo.keys.full);
     await send(page);
     expect(await page.locator(".result .status").innerText()).toBe("200 OK");
   });
@@ -200,10 +183,12 @@ describe("trying an operation", () => {
 
 it("the copy button of an example puts its text on the clipboard", async () => {
   const page = await open("/docs/operations/getPublicCart");
-  await page.context().grantPermissions(["clipboard-read", "clipboard-write"], { origin: address });
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"], { origin: service.address });
   await page.getByRole("button", { name: "Copy: curl" }).click();
   await page.getByRole("button", { name: "Copy: curl" }).getByText("Copied").waitFor();
-  expect(await page.evaluate(() => navigator.clipboard.readText())).toContain(`/carts/${demo.carts.active}`);
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toContain(
+    `/carts/${service.demo.carts.active}`,
+  );
 });
 
 const pages = [
@@ -225,7 +210,7 @@ it.each([
 ] as const)("the reference is accessible: $colorScheme, $width wide", async ({ colorScheme, width }) => {
   const page = await open("/docs", { colorScheme, viewport: { width, height: 800 } });
   for (const path of pages) {
-    await page.goto(`${address}${path}`);
+    await page.goto(`${service.address}${path}`);
     await keepLook(page, `${path.split("/").at(-1)}-${colorScheme}-${width}`);
     expect([path, await page.evaluate(() => document.documentElement.scrollWidth)]).toEqual([path, width]);
     expect([path, await axeFaults(page)]).toEqual([path, []]);

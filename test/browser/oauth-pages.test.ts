@@ -2,49 +2,32 @@
  * OAuth consent in Chromium: from the app to the sign-in and consent pages and back, with pointer, keyboard,
  * assistive technology and any window size.
  */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { scopeDescriptions, scopeTitles } from "#access/viewer.ts";
 import { updateMerchant } from "#access/merchants.ts";
-import { createServiceApp, type ServiceApp } from "#app/app.ts";
-import { parseServiceSettings } from "#app/settings.ts";
 import { runInTransaction } from "#database/transaction.ts";
 import type { DemoJsonFileContent } from "#demo/demo-file.ts";
-import { prepareDemoDataAndFile } from "#demo/prepare-demo.ts";
-import { createLog } from "#foundation/log.ts";
+import { type DemoService, openDemoService } from "./demo-service.ts";
 import { type OauthApp, startOauthApp } from "./oauth-app.ts";
 import { pageFaults } from "./page-faults.ts";
 import { launchBrowser, type WatchedBrowser } from "./watched-browser.ts";
 
-let dataDir: string;
-let app: ServiceApp;
-let demo: DemoJsonFileContent;
-let address: string;
+let service: DemoService;
 let oauthApp: OauthApp;
 let browser: WatchedBrowser;
 
 beforeAll(async () => {
-  dataDir = mkdtempSync(join(tmpdir(), "oauth-pages-"));
-  app = await createServiceApp({
-    settings: parseServiceSettings({ PORT: "0", DATA_DIR: dataDir }),
-    log: createLog("silent"),
-  });
-  const prepared = await prepareDemoDataAndFile(app.database, { ...app.services, dataDir, now: new Date() });
-  if (prepared === undefined) throw new Error("There is no demo.");
-  demo = prepared;
-  address = await app.listen();
-  oauthApp = await startOauthApp(address, demo.oauthClient);
+  service = await openDemoService();
+  oauthApp = await startOauthApp(service.address, service.demo.oauthClient);
   browser = await launchBrowser();
 });
 
 afterAll(async () => {
   await browser.close();
   await oauthApp[Symbol.asyncDispose]();
-  await app.close();
-  rmSync(dataDir, { recursive: true, force: true });
+  await service[Symbol.asyncDispose]();
 });
 
 afterEach(() => browser.closeAll());
@@ -70,7 +53,7 @@ async function expectFocus(page: Page, id: string): Promise<void> {
 
 async function signIn(
   page: Page,
-  { email, password }: DemoJsonFileContent["staff"] = demo.staff,
+  { email, password }: DemoJsonFileContent["staff"] = service.demo.staff,
 ): Promise<void> {
   await emailOf(page).fill(email);
   await passwordOf(page).fill(password);
@@ -78,10 +61,10 @@ async function signIn(
 }
 
 const question = async (): Promise<string> => {
-  const { name } = await app.services.db
+  const { name } = await service.app.services.db
     .selectFrom("merchant")
     .select("name")
-    .where("id", "=", demo.merchants.first.id)
+    .where("id", "=", service.demo.merchants.first.id)
     .executeTakeFirstOrThrow();
   return `Allow Demo integration to access ${name}?`;
 };
@@ -98,13 +81,13 @@ it.each([
     expect([await page.title(), await headingOf(page)]).toEqual(["Sign in", "Sign in"]);
     await expectFocus(page, "email");
 
-    await signIn(page, { ...demo.staff, password: "not it" });
+    await signIn(page, { ...service.demo.staff, password: "not it" });
     const alert = page.getByRole("alert");
     expect(await alert.innerText()).toContain("The e-mail address or the password is wrong.");
     expect(await page.title()).toBe("Error: Sign in");
     await expectFocus(page, "faults");
     expect([await emailOf(page).inputValue(), await passwordOf(page).inputValue()]).toEqual([
-      demo.staff.email,
+      service.demo.staff.email,
       "",
     ]);
     expect(await emailOf(page).getAttribute("aria-invalid")).toBe("true");
@@ -114,7 +97,7 @@ it.each([
     await signIn(page);
     expect(await headingOf(page)).toBe(await question());
     const text = await page.locator("main").innerText();
-    for (const part of ["Demo integration", demo.staff.email, "90 days", "return to 127.0.0.1:"])
+    for (const part of ["Demo integration", service.demo.staff.email, "90 days", "return to 127.0.0.1:"])
       expect(text).toContain(part);
     const boxes = page.getByRole("checkbox");
     expect(await boxes.evaluateAll((found) => found.map((box) => (box as HTMLInputElement).value))).toEqual([
@@ -137,17 +120,17 @@ it.each([
     expect(Object.fromEntries(answer.searchParams)).toEqual({
       code: expect.any(String) as string,
       state: asked.state,
-      iss: address,
+      iss: service.address,
     });
     const tokens = await asked.tokens();
     expect(tokens.scope).toBe("catalog:read checkout:quote");
-    expect(await tokens.call(`/api/v1/open/storefront/carts/${demo.carts.active}`)).toMatchObject({
+    expect(await tokens.call(`/api/v1/open/storefront/carts/${service.demo.carts.active}`)).toMatchObject({
       status: 200,
-      body: { data: { id: demo.carts.active } },
+      body: { data: { id: service.demo.carts.active } },
     });
     expect(await tokens.call("/api/v1/oauth/authorize")).toMatchObject({
       status: 200,
-      body: { data: { issuer: address } },
+      body: { data: { issuer: service.address } },
     });
     await expect(tokens.call("/api/v1/open/webhooks/endpoints")).rejects.toMatchObject({
       status: 403,
@@ -174,9 +157,9 @@ it("the sign-in and consent page works by keyboard alone, with visible focus", a
   await page.keyboard.press("Enter");
   await page.getByRole("alert").getByText("Enter your e-mail address and your password.").waitFor();
   await tabs("#email", "email");
-  await page.keyboard.type(demo.staff.email);
+  await page.keyboard.type(service.demo.staff.email);
   await tabs("password");
-  await page.keyboard.type(demo.staff.password);
+  await page.keyboard.type(service.demo.staff.password);
   await page.keyboard.press("Enter");
   await page.getByRole("checkbox").first().waitFor();
   await tabs("scope-catalog-read", "scope-webhooks-read");
@@ -231,10 +214,10 @@ it("the sign-in and consent page works only in the browser in which it was opene
       "This sign-in has ended",
       0,
     ]);
-    const body = new URLSearchParams({ ...demo.staff, action: "sign-in" }).toString();
+    const body = new URLSearchParams({ ...service.demo.staff, action: "sign-in" }).toString();
     const sent = await stranger.request.post(page.url(), {
       data: body,
-      headers: { "content-type": "application/x-www-form-urlencoded", origin: address },
+      headers: { "content-type": "application/x-www-form-urlencoded", origin: service.address },
     });
     expect(sent.status()).toBe(400);
   };
@@ -273,11 +256,11 @@ it("the sign-in and consent page lets another person sign in instead", async () 
 });
 
 const suspend = (status: "suspended" | "active"): Promise<unknown> =>
-  runInTransaction(app.services.db, (transaction) =>
+  runInTransaction(service.app.services.db, (transaction) =>
     updateMerchant(
       transaction,
       { merchantId: null, now: new Date() },
-      { merchantId: demo.merchants.first.id, status },
+      { merchantId: service.demo.merchants.first.id, status },
     ),
   );
 
@@ -302,7 +285,7 @@ async function* everyPage(
   await suspend("active");
   await page.goto(url.replace(/client_id=\w+/, "client_id=nobody"));
   yield ["refused", "Your request could not be processed"];
-  await page.goto(`${address}/oauth/interaction/nothing`);
+  await page.goto(`${service.address}/oauth/interaction/nothing`);
   yield ["ended", "This sign-in has ended"];
 }
 
@@ -318,7 +301,7 @@ it.each([
   "the sign-in and consent page is accessible: $colorScheme, $width wide, $names names",
   async ({ colorScheme, width, names }) => {
     const page = await (await browser.open({ colorScheme, viewport: { width, height: 720 } })).newPage();
-    const person = names === "long" ? await nameAtLength() : demo.staff;
+    const person = names === "long" ? await nameAtLength() : service.demo.staff;
     for await (const [name, heading] of everyPage(page, person)) {
       expect(await headingOf(page)).toContain(heading);
       expect([name, await pageFaults(page)]).toEqual([name, []]);
@@ -332,17 +315,17 @@ it.each([
 
 async function nameAtLength(): Promise<DemoJsonFileContent["staff"]> {
   const email = `${"accounts.receivable".repeat(3)}@a-shop-with-as-long-a-name-as-this.example`;
-  const { db } = app.services;
+  const { db } = service.app.services;
   await db
     .updateTable("staffAccount")
     .set({ email, emailNormalized: email })
-    .where("email", "=", demo.staff.email)
+    .where("email", "=", service.demo.staff.email)
     .execute();
   await db
     .updateTable("app")
     .set({ name: "Warehouse-".repeat(8), publisher: "Donaudampfschifffahrtselektrizitätenhauptbetriebswerk" })
     .execute();
-  return { ...demo.staff, email };
+  return { ...service.demo.staff, email };
 }
 
 async function keepLook(page: Page, name: string): Promise<void> {
