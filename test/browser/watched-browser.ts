@@ -55,7 +55,12 @@ export async function launchBrowser(): Promise<WatchedBrowser> {
     complaints,
     policies,
     open: async (options = {}) => {
-      const context = await browser.newContext({ viewport: { width: 1000, height: 800 }, ...options });
+      const context = await browser.newContext({
+        viewport: { width: 1000, height: 800 },
+        // Without a language, Chromium's headless shell sends no Accept-Language.
+        locale: "en-US",
+        ...options,
+      });
       context.on("request", (request) => {
         const { protocol, hostname } = new URL(request.url());
         if (protocol !== "data:" && !["127.0.0.1", "localhost"].includes(hostname))
