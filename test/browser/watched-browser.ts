@@ -22,6 +22,10 @@ const flags = [
 export interface WatchedBrowser {
   /** Opens a separate browser profile, which shares no cookies. */
   open(options?: BrowserContextOptions): Promise<BrowserContext>;
+  /**
+   * Closes all profiles. A request that a page still has under way, and that a test replaces, fails
+   * unnoticed.
+   */
   closeAll(): Promise<void>;
   close(): Promise<void>;
   /** Requests to other origins. */
@@ -71,7 +75,15 @@ export async function launchBrowser(): Promise<WatchedBrowser> {
       context.on("response", notePolicy);
       return context;
     },
-    closeAll: async () => void (await Promise.all(browser.contexts().map((context) => context.close()))),
+    closeAll: async () => {
+      await Promise.all(
+        browser.contexts().map(async (context) => {
+          for (const routed of [context, ...context.pages()])
+            await routed.unrouteAll({ behavior: "ignoreErrors" });
+          await context.close();
+        }),
+      );
+    },
     close: () => browser.close(),
   };
 }
