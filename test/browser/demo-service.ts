@@ -1,4 +1,5 @@
 /** The whole service with its demo at a separate address, for tests that open its pages in a browser. */
+import { rmSync } from "node:fs";
 import { type ServiceApp, createServiceApp } from "#app/app.ts";
 import { parseServiceSettings } from "#app/settings.ts";
 import type { DemoJsonFileContent } from "#demo/demo-file.ts";
@@ -27,6 +28,9 @@ export async function openDemoService(
     app,
     address: await app.listen(),
     demo,
-    [Symbol.asyncDispose]: () => app.close(),
+    [Symbol.asyncDispose]: async () => {
+      await app.close();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
   };
 }
