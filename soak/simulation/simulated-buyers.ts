@@ -113,7 +113,11 @@ function createFailWrite(shop: ClientsPlan["shop"], { sessionId }: Checkout): Wr
   return createGraphqlWrite(shop, { token: "storefront", query, variables });
 }
 
-const decisionMsMax = 120_000;
+/**
+ * If the payment provider's answers are lost again and again, the service waits up to 60 s between two
+ * attempts of the same payment operation. Seed 14814 needs 140 s.
+ */
+const decisionMsMax = 600_000;
 
 /** Waits until the payment of a session has an outcome. The pauses between two reads double up to 4 seconds. */
 export async function awaitDecision(
