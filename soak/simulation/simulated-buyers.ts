@@ -114,8 +114,8 @@ function createFailWrite(shop: ClientsPlan["shop"], { sessionId }: Checkout): Wr
 }
 
 /**
- * If the payment provider's answers are lost again and again, the service waits up to 60 s between two
- * attempts of the same payment operation. Seed 14814 needs 140 s.
+ * The service repeats a payment operation after the end of its lease (30 s) if the outcome was not saved, and
+ * after up to 60 s if the provider did not answer. One payment of seed 14814 takes 140 s in this way.
  */
 const decisionMsMax = 600_000;
 
