@@ -216,11 +216,15 @@ async function findDue(
  * entries. An entry and the stock change that caused it are committed together. Product data that is read
  * after the deletion therefore contains this change; each later change has its own entry. Entries that
  * another process has locked are skipped, because that process indexes these products.
+ *
+ * The entries are collected in an array, so that they are selected once. If the planner expects an empty
+ * queue, because the last ANALYZE found it empty, it would join the queue with a subquery after `in` in a
+ * nested loop, and lock all entries again for each entry: 2.4 s for 3 303 entries.
  */
 async function takeDueEntries(transaction: Transaction, productIds: readonly string[]): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
-    delete from search_due where id in (select id from search_due
-    where product_id = any(${productIds}::text[]) for update skip locked)
+    delete from search_due where id = any(array(select id from search_due
+    where product_id = any(${productIds}::text[]) for update skip locked))
     returning product_id as id`.execute(transaction);
   return rows.map(({ id }) => id);
 }

@@ -111,6 +111,14 @@ describeOnBoth("the search index of a sold-out product", (open, engine) => {
         where id like 'prd_copy_%' order by id desc`.execute(world.db);
     };
 
+    /** Returns the number of rows of the queue that all statements have read until now. */
+    const entriesRead = async (): Promise<number> => {
+      await sql`select pg_stat_force_next_flush()`.execute(world.db);
+      const { rows } = await sql<{ count: number }>`select (seq_tup_read + idx_tup_fetch)::integer as count
+        from pg_stat_user_tables where relname = 'search_due'`.execute(world.db);
+      return rows[0]?.count ?? 0;
+    };
+
     it("is indexed in one round, once per product", async () => {
       await putDown();
       expect(await reindexProductsWithChangedAvailability(world.db, world.context.now)).toBe(copies);
@@ -125,6 +133,20 @@ describeOnBoth("the search index of a sold-out product", (open, engine) => {
       expect(await due()).toHaveLength((copies - 500) * 3);
       await reindexProductsWithChangedAvailability(world.db, world.context.now);
     });
+
+    // PostgreSQL plans with the number of entries that the last ANALYZE found, and autovacuum often runs it while
+    // the queue is empty. PGlite has one connection, whose statistics are those of all statements.
+    it.runIf(engine === "pglite")(
+      "reads each entry a few times, also if the planner expects none",
+      async () => {
+        await sql`delete from search_due`.execute(world.db);
+        await sql`analyze search_due`.execute(world.db);
+        await putDown();
+        const before = await entriesRead();
+        expect(await reindexProductsWithChangedAvailability(world.db, world.context.now)).toBe(copies);
+        expect((await entriesRead()) - before).toBeLessThan(copies * 3 * 10);
+      },
+    );
   });
 
   it.runIf(engine === "postgres")(
@@ -144,9 +166,12 @@ describeOnBoth("the search index of a sold-out product", (open, engine) => {
         await commit.promise;
       });
       await isHeld.promise;
-      expect(await reindexProductsWithChangedAvailability(world.db, world.context.now)).toBe(1);
-      commit.resolve();
-      await committed;
+      try {
+        expect(await reindexProductsWithChangedAvailability(world.db, world.context.now)).toBe(1);
+      } finally {
+        commit.resolve();
+        await committed;
+      }
       expect(await due()).toEqual([productId]);
       expect(await reindexProductsWithChangedAvailability(world.db, world.context.now)).toBe(1);
       expect(await foundAs(productId)).toBe("out_of_stock");
