@@ -7,6 +7,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { type Selectable, type SelectQueryBuilder, sql } from "kysely";
 import type { Database } from "#database/connect.ts";
+import { deleteRowsInBatches } from "#database/delete-rows.ts";
 import { dropDayPartitions, getStartOfUtcDay } from "#database/day-partitions.ts";
 import type { Clock } from "#foundation/clock.ts";
 import { getLowestIdAtTime, blankIdWithForbiddenCharacters } from "#foundation/ids.ts";
@@ -162,8 +163,6 @@ function insert(db: Database, collected: readonly Row[]): Promise<unknown> {
     ${JSON.stringify(rows)}::json)`.execute(db);
 }
 
-const rowsPerStatement = 2_000;
-
 /**
  * Drops the partitions of the log whose days are before the retention period. Then deletes the requests of
  * these days from the default partition, which has rows only if there was no partition for their day. Returns
@@ -177,14 +176,11 @@ export async function deleteExpiredApiRequestLogEntries(
   const firstDay = getStartOfUtcDay(new Date(now.getTime() - requestRetentionDays * 86_400_000));
   await dropDayPartitions(db, firstDay);
   const before = getLowestIdAtTime("request", firstDay.getTime());
-  for (let total = 0; ;) {
-    const { numAffectedRows } = await sql`
-      delete from api_request_default where id in (select id from api_request_default where id < ${before}
-      order by id limit ${rowsPerStatement})`.execute(db);
-    const deleted = Number(numAffectedRows);
-    total += deleted;
-    if (deleted < rowsPerStatement || signal?.aborted === true) return total;
-  }
+  return deleteRowsInBatches(
+    db,
+    { table: "api_request_default", where: sql`id < ${before}`, orderBy: sql`id` },
+    signal,
+  );
 }
 
 export type LoggedApiRequestRow = Selectable<ApiRequestTable>;

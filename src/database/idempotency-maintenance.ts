@@ -11,10 +11,9 @@ import {
   type EncryptedValue,
 } from "#foundation/encryption.ts";
 import type { Database } from "./connect.ts";
+import { deleteRowsInBatches } from "./delete-rows.ts";
 import { type DatabaseOrTransaction, type Transaction } from "./transaction.ts";
 import { getIdempotencyRecordExpiryCutoff, getIdempotencyRecordEncryptionContext } from "./idempotency.ts";
-
-const sweptPerBatch = 1000;
 
 /**
  * Deletes expired idempotency records in batches until none is left or the signal is aborted. Returns the
@@ -25,16 +24,15 @@ export async function deleteExpiredIdempotencyRecords(
   now: Date,
   signal?: AbortSignal,
 ): Promise<number> {
-  for (let total = 0; ;) {
-    const { numAffectedRows } = await sql`
-      delete from idempotency_record where (owner_id, idempotency_key) in (
-        select owner_id, idempotency_key from idempotency_record
-        where created_at <= ${getIdempotencyRecordExpiryCutoff(now)}
-        order by created_at limit ${sweptPerBatch})`.execute(db);
-    const deleted = Number(numAffectedRows);
-    total += deleted;
-    if (deleted < sweptPerBatch || signal?.aborted === true) return total;
-  }
+  return deleteRowsInBatches(
+    db,
+    {
+      table: "idempotency_record",
+      where: sql`created_at <= ${getIdempotencyRecordExpiryCutoff(now)}`,
+      orderBy: sql`created_at`,
+    },
+    signal,
+  );
 }
 
 /** The primary key of an idempotency record. */

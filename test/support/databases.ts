@@ -3,8 +3,9 @@
  * for SQL, locks and drivers in which the engines differ. `describeOnPostgres` runs a suite once, on the
  * faster engine, for rules that stand in the code. Both close the databases that the suite opened.
  */
+import { sql } from "kysely";
 import { afterAll, describe } from "vitest";
-import { type DatabaseOptions, type OpenedDatabase, openDatabase } from "#database/connect.ts";
+import { type Database, type DatabaseOptions, type OpenedDatabase, openDatabase } from "#database/connect.ts";
 import { copyMigrated } from "./copies.ts";
 import { connectionsOf, createDatabase, dropDatabase } from "./create-database.ts";
 
@@ -66,4 +67,15 @@ export async function openCopy(options: DatabaseOptions): Promise<OpenedDatabase
     if (url !== undefined) await dropDatabase(url);
   };
   return { ...database, script: database.ownerScript, close: () => (closing ??= close()) };
+}
+
+/**
+ * Returns how many rows of a table the statements of this connection have read until now. The count shows a
+ * plan that reads rows again and again. Use it on PGlite, which has one connection.
+ */
+export async function countReadRows(db: Database, table: string): Promise<number> {
+  await sql`select pg_stat_force_next_flush()`.execute(db);
+  const { rows } = await sql<{ count: number }>`select (seq_tup_read + idx_tup_fetch)::integer as count
+    from pg_stat_user_tables where relname = ${table}`.execute(db);
+  return rows[0]?.count ?? 0;
 }

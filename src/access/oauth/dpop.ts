@@ -15,6 +15,7 @@ import {
 } from "jose";
 import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
+import { deleteRowsInBatches } from "#database/delete-rows.ts";
 import { type Failure, createFailure } from "#foundation/failure.ts";
 import { dpopProofAlgorithms, tokenSigningAlgorithms } from "#access/authorization.ts";
 
@@ -153,8 +154,6 @@ export async function recordFirstUseOfDpopProof(
   if (first === undefined) throw proofFailure("It was already used: create a new proof for every request.");
 }
 
-const rowsPerStatement = 1000;
-
 /**
  * Deletes the records of used DPoP proofs that are too old to be accepted again. Returns the number of
  * deleted records.
@@ -164,13 +163,9 @@ export async function deleteExpiredDpopProofs(
   now: Date,
   signal?: AbortSignal,
 ): Promise<number> {
-  for (let total = 0; ;) {
-    const { numAffectedRows } = await sql`
-      delete from dpop_proof where digest in (
-        select digest from dpop_proof where expires_at <= ${now} order by expires_at
-        limit ${rowsPerStatement})`.execute(db);
-    const deleted = Number(numAffectedRows);
-    total += deleted;
-    if (deleted < rowsPerStatement || signal?.aborted === true) return total;
-  }
+  return deleteRowsInBatches(
+    db,
+    { table: "dpop_proof", where: sql`expires_at <= ${now}`, orderBy: sql`expires_at` },
+    signal,
+  );
 }

@@ -20,6 +20,7 @@ import type { AccessManagementCommandContext } from "#access/keys/manage-keys.ts
 import type { PermissionScope } from "#access/viewer.ts";
 import { createInstallation } from "#access/installations.ts";
 import type { Database } from "#database/connect.ts";
+import { deleteRowsInBatches } from "#database/delete-rows.ts";
 
 export interface NewOauthGrant {
   readonly clientId: string;
@@ -253,7 +254,6 @@ export const buildOauthGrantSqlQuery = (
 
 /** Milliseconds for which an OAuth grant can still be read after it has expired or was revoked. */
 const retentionMs = 90 * 86_400_000;
-const rowsPerStatement = 500;
 
 /**
  * Deletes OAuth grants 90 days after their end; their audit entries remain. Returns the number of deleted
@@ -265,13 +265,13 @@ export async function deleteOauthGrantsPastRetention(
   signal?: AbortSignal,
 ): Promise<number> {
   const before = new Date(now.getTime() - retentionMs);
-  for (let total = 0; ;) {
-    const { numAffectedRows } = await sql`
-      delete from oauth_grant where id in (
-        select id from oauth_grant where least(revoked_at, expires_at) <= ${before}
-        order by least(revoked_at, expires_at) limit ${rowsPerStatement})`.execute(db);
-    const deleted = Number(numAffectedRows);
-    total += deleted;
-    if (deleted < rowsPerStatement || signal?.aborted === true) return total;
-  }
+  return deleteRowsInBatches(
+    db,
+    {
+      table: "oauth_grant",
+      where: sql`least(revoked_at, expires_at) <= ${before}`,
+      orderBy: sql`least(revoked_at, expires_at)`,
+    },
+    signal,
+  );
 }

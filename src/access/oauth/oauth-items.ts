@@ -7,6 +7,7 @@
 import { createHash } from "node:crypto";
 import { type Selectable, sql } from "kysely";
 import type { Database } from "#database/connect.ts";
+import { deleteRowsInBatches } from "#database/delete-rows.ts";
 import type { OauthItemTable } from "#database/tables.ts";
 import type { DatabaseOrTransaction, Transaction } from "#database/transaction.ts";
 import type { EncryptionKeyring, EncryptionContext } from "#foundation/encryption.ts";
@@ -220,23 +221,17 @@ export async function deleteOauthServerRecord(
   await db.deleteFrom("oauthItem").where("kind", "=", kind).where("digest", "=", digestOfId(id)).execute();
 }
 
-const rowsPerStatement = 500;
-
 /** Deletes expired records of the authorization server. Returns the number of deleted records. */
 export async function deleteExpiredOauthServerRecords(
   db: Database,
   now: Date,
   signal?: AbortSignal,
 ): Promise<number> {
-  for (let total = 0; ;) {
-    const { numAffectedRows } = await sql`
-      delete from oauth_item where (kind, digest) in (
-        select kind, digest from oauth_item where expires_at <= ${now} order by expires_at
-        limit ${rowsPerStatement})`.execute(db);
-    const deleted = Number(numAffectedRows);
-    total += deleted;
-    if (deleted < rowsPerStatement || signal?.aborted === true) return total;
-  }
+  return deleteRowsInBatches(
+    db,
+    { table: "oauth_item", where: sql`expires_at <= ${now}`, orderBy: sql`expires_at` },
+    signal,
+  );
 }
 
 const digestOfId = (id: string): Buffer => createHash("sha256").update(id).digest();

@@ -7,6 +7,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { sql } from "kysely";
 import { sha256Digest, recordCredentialUseOncePerMinute } from "#access/keys/verify-keys.ts";
 import type { Database } from "#database/connect.ts";
+import { deleteRowsInBatches } from "#database/delete-rows.ts";
 import type { DatabaseOrTransaction, Transaction } from "#database/transaction.ts";
 import type { Clock } from "#foundation/clock.ts";
 import { Failure, type FailureCode, getRetryAfterSeconds } from "#foundation/failure.ts";
@@ -125,22 +126,17 @@ export async function endStaffSession(transaction: Transaction, secret: string):
   return numDeletedRows > 0n;
 }
 
-const rowsPerStatement = 500;
-
 /** Deletes expired sessions of staff members. Returns the number of deleted sessions. */
 export async function deleteExpiredStaffSessions(
   db: Database,
   now: Date,
   signal?: AbortSignal,
 ): Promise<number> {
-  for (let total = 0; ;) {
-    const { numAffectedRows } = await sql`
-      delete from staff_session where digest in (select digest from staff_session where expires_at <= ${now}
-      order by expires_at limit ${rowsPerStatement})`.execute(db);
-    const deleted = Number(numAffectedRows);
-    total += deleted;
-    if (deleted < rowsPerStatement || signal?.aborted === true) return total;
-  }
+  return deleteRowsInBatches(
+    db,
+    { table: "staff_session", where: sql`expires_at <= ${now}`, orderBy: sql`expires_at` },
+    signal,
+  );
 }
 
 /**
