@@ -22,6 +22,16 @@ export const plantedCommerceFaults: readonly PlantedFault[] = [
     ],
   },
   {
+    name: "the lease of a killed process on a payment operation ends after five minutes",
+    file: "src/commerce/payments/payment-operations.ts",
+    changes: [["paymentOperationLeaseMs = 30_000", "paymentOperationLeaseMs = 300_000"]],
+  },
+  {
+    name: "each payment operation is attempted twice",
+    file: "src/commerce/payments/driver.ts",
+    changes: [["  if (outcome === undefined)\n", "  if (outcome === undefined || attempts === 1)\n"]],
+  },
+  {
     name: "only notices start a search for payment operations",
     file: "src/commerce/payments/driver.ts",
     changes: [["      poll.start();\n", ""]],

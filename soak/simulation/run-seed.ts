@@ -6,6 +6,7 @@ import { createId } from "#foundation/ids.ts";
 import { findCheckoutFaults } from "#soak/checkout-checks.ts";
 import { findEffectFaults } from "#soak/crash-checks.ts";
 import type { BaseDatabase } from "./base-database.ts";
+import { findLatePayments } from "./payment-delays.ts";
 import type { SimulationSources } from "./replaced-globals.ts";
 import { SimulatedDatabaseServer } from "./simulated-database.ts";
 import { SimulatedOutside } from "./simulated-outside.ts";
@@ -78,7 +79,8 @@ export async function runSeed(
   // The end of all processes is not counted as a kill.
   const processCounts = { ...processes.counts };
   for (const slot of slots) await processes.kill(slot);
-  const judged = judge({ base, server, outside, record });
+  const faultCount = processCounts.kills + server.counts.cuts + outside.counts["failed payments"];
+  const judged = judge({ base, server, outside, record, faultCount });
   const faults = await world
     .runUntil(judged, eventsMax)
     .catch((error: unknown) => [`An acknowledged row is missing, or the check failed: ${String(error)}`]);
@@ -165,9 +167,11 @@ interface Judged {
   readonly server: SimulatedDatabaseServer;
   readonly outside: SimulatedOutside;
   readonly record: ReturnType<typeof createClientRecord>;
+  /** The number of kills, cut connections and lost requests or answers of the payment provider. */
+  readonly faultCount: number;
 }
 
-async function judge({ base, server, outside, record }: Judged): Promise<string[]> {
+async function judge({ base, server, outside, record, faultCount }: Judged): Promise<string[]> {
   const { db } = server.open();
   const { rows } = await sql<{ id: string; status: string | null }>`
     select e.id, d.status from webhook_endpoint w
@@ -179,6 +183,7 @@ async function judge({ base, server, outside, record }: Judged): Promise<string[
   return [
     ...(await findEffectFaults(db, record)),
     ...(await findCheckoutFaults(db, record.sessionIds)),
+    ...(await findLatePayments(db, faultCount)),
     ...rows
       .filter(({ id, status }) => status !== "succeeded" || !outside.accepted.has(id))
       .map(({ id, status }) => `The event ${id} has not arrived: its delivery is ${status ?? "missing"}.`),

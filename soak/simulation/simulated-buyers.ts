@@ -159,8 +159,10 @@ async function cancelOrder(
     const answer = await sendCancel(plan, orderId);
     // The order cannot be canceled until the payment provider has answered the capture.
     const isTooEarly = answer.text.includes('"payment_processing"');
-    if (!isTooEarly && !isAccepted(answer)) violations.push(`${orderId} was not canceled: ${answer.text}`);
-    if (!isTooEarly || pauseMs > decisionMsMax) return;
+    if (!isTooEarly || pauseMs > decisionMsMax) {
+      if (!isAccepted(answer)) violations.push(`${orderId} was not canceled: ${answer.text}`);
+      return;
+    }
     await sleep(pauseMs);
   }
 }
