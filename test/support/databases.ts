@@ -77,5 +77,7 @@ export async function countReadRows(db: Database, table: string): Promise<number
   await sql`select pg_stat_force_next_flush()`.execute(db);
   const { rows } = await sql<{ count: number }>`select (seq_tup_read + idx_tup_fetch)::integer as count
     from pg_stat_user_tables where relname = ${table}`.execute(db);
-  return rows[0]?.count ?? 0;
+  const [found] = rows;
+  if (found === undefined) throw new Error(`PostgreSQL has no statistics of the table ${table}.`);
+  return found.count;
 }

@@ -212,9 +212,9 @@ async function findDue(
 }
 
 /**
- * Deletes the entries of the given products from the queue `search_due`, and returns the ids of the deleted
- * entries. An entry and the stock change that caused it are committed together. Product data that is read
- * after the deletion therefore contains this change; each later change has its own entry. Entries that
+ * Deletes the entries of the given products from the queue `search_due`, and returns the product id of each
+ * deleted entry. An entry and the stock change that caused it are committed together. Product data that is
+ * read after the deletion therefore contains this change; each later change has its own entry. Entries that
  * another process has locked are skipped, because that process indexes these products.
  *
  * The entries are collected in an array, so that they are selected once. If the planner expects an empty

@@ -126,17 +126,20 @@ describeOnBoth("the search index of a sold-out product", (open, engine) => {
       await reindexProductsWithChangedAvailability(world.db, world.context.now);
     });
 
-    // PostgreSQL plans with the number of entries that the last ANALYZE found, and autovacuum often runs it while
-    // the queue is empty.
+    // PostgreSQL plans with the number of entries that the last ANALYZE found, and autovacuum often runs ANALYZE
+    // while the queue is empty.
     it.runIf(engine === "pglite")(
-      "reads each entry a few times, also if the planner expects none",
+      "reads few rows per entry, also if ANALYZE found an empty queue",
       async () => {
+        await putDown();
         await sql`delete from search_due`.execute(world.db);
         await sql`analyze search_due`.execute(world.db);
         await putDown();
         const before = await countReadRows(world.db, "search_due");
         expect(await reindexProductsWithChangedAvailability(world.db, world.context.now)).toBe(copies);
-        expect((await countReadRows(world.db, "search_due")) - before).toBeLessThan(copies * 3 * 10);
+        const read = (await countReadRows(world.db, "search_due")) - before;
+        expect(read).toBeGreaterThan(copies * 3);
+        expect(read).toBeLessThan(copies * 3 * 10);
       },
     );
   });
