@@ -1,7 +1,7 @@
 /**
- * Checks the times of payment operations. Faults delay an operation, so no fixed limit would fit: each fault
- * may cost one attempt, and each attempt without an outcome a pause. The attempts are therefore compared with
- * the faults of the seed, and the time of an operation with its attempts.
+ * Checks how often payment operations were repeated, and how long they took. Each repetition needs a fault,
+ * so there may not be more repetitions than the faults explain. Each repetition may add one pause, so the
+ * allowed time grows with the attempts.
  */
 import { sql } from "kysely";
 import type { Database } from "#database/connect.ts";
@@ -14,21 +14,41 @@ interface SettledOperation {
   readonly waitedMs: number;
 }
 
-/** A lease ends after 30 s. The pauses after the first four attempts are shorter, the later ones take 60 s. */
+/**
+ * A lease ends after 30 s. The pauses after the first four attempts are shorter, the later ones take 60 s.
+ * The times are not imported from the service, because planted faults change them there.
+ */
 const leaseMs = 30_000;
 const shortPauses = 4;
 const longPauseMs = 60_000;
-/** A process searches every 2 s. A search fails if its connection is cut, so more than one may be needed. */
-const searchesMs = 10_000;
+/**
+ * A process without work searches every 30 s, and later if its search fails because the connection is cut. A
+ * process with work searches every 2 s.
+ */
+const searchesMs = 40_000;
+/** The largest number of operations that a process runs at the same time, and that its end can interrupt. */
+const operationsPerProcess = 5;
 
-/** Returns a text for each operation that took longer than its attempts explain, and for needless attempts. */
-export async function findLatePayments(db: Database, faultCount: number): Promise<string[]> {
+/** The faults of a seed because of which an attempt may have no outcome. */
+export interface FaultsOfPayments {
+  readonly kills: number;
+  readonly cuts: number;
+  /** The number of requests to the payment provider that were lost, or whose answer was. */
+  readonly lostPayments: number;
+}
+
+/** Returns a text for each operation that took too long, and one if there were too many repetitions. */
+export async function findLatePayments(
+  db: Database,
+  { kills, cuts, lostPayments }: FaultsOfPayments,
+): Promise<string[]> {
   const operations = await loadSettledOperations(db);
-  const repeated = operations.reduce((sum, { attempts }) => sum + attempts - 1, 0);
+  const repetitions = operations.reduce((sum, { attempts }) => sum + attempts - 1, 0);
+  const repetitionsMax = kills * operationsPerProcess + cuts + lostPayments;
   const late = operations.filter(({ attempts, waitedMs }) => waitedMs > getLongestWaitMs(attempts));
   return [
-    ...(repeated > faultCount
-      ? [`Payment operations were repeated ${repeated} times, but there were only ${faultCount} faults.`]
+    ...(repetitions > repetitionsMax
+      ? [`Payment operations were repeated ${repetitions} times; the faults explain ${repetitionsMax} times.`]
       : []),
     ...late.map(
       ({ id, kind, attempts, waitedMs }) =>
@@ -49,8 +69,8 @@ function getLongestWaitMs(attempts: number): number {
 
 /**
  * Loads the attempted operations for which a buyer or the merchant waits. The void of a payment without an
- * order is left out: it waits on purpose, for up to 15 minutes. Operations of a payment run one after the
- * other.
+ * order is left out: the pauses after its attempts take 1 to 15 minutes. Operations of a payment run one
+ * after the other.
  */
 async function loadSettledOperations(db: Database): Promise<readonly SettledOperation[]> {
   const { rows } = await sql<SettledOperation>`

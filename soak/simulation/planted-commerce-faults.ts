@@ -32,6 +32,16 @@ export const plantedCommerceFaults: readonly PlantedFault[] = [
     changes: [["  if (outcome === undefined)\n", "  if (outcome === undefined || attempts === 1)\n"]],
   },
   {
+    name: "captures are not sent to the payment provider",
+    file: "src/commerce/payments/payment-operations.ts",
+    changes: [
+      [
+        "where d.status = 'pending' and d.due_at",
+        "where d.kind <> 'capture' and d.status = 'pending' and d.due_at",
+      ],
+    ],
+  },
+  {
     name: "only notices start a search for payment operations",
     file: "src/commerce/payments/driver.ts",
     changes: [["      poll.start();\n", ""]],

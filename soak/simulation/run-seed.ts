@@ -79,8 +79,8 @@ export async function runSeed(
   // The end of all processes is not counted as a kill.
   const processCounts = { ...processes.counts };
   for (const slot of slots) await processes.kill(slot);
-  const faultCount = processCounts.kills + server.counts.cuts + outside.counts["failed payments"];
-  const judged = judge({ base, server, outside, record, faultCount });
+  const { kills } = processCounts;
+  const judged = judge({ base, server, outside, record, kills });
   const faults = await world
     .runUntil(judged, eventsMax)
     .catch((error: unknown) => [`An acknowledged row is missing, or the check failed: ${String(error)}`]);
@@ -167,12 +167,12 @@ interface Judged {
   readonly server: SimulatedDatabaseServer;
   readonly outside: SimulatedOutside;
   readonly record: ReturnType<typeof createClientRecord>;
-  /** The number of kills, cut connections and lost requests or answers of the payment provider. */
-  readonly faultCount: number;
+  readonly kills: number;
 }
 
-async function judge({ base, server, outside, record, faultCount }: Judged): Promise<string[]> {
+async function judge({ base, server, outside, record, kills }: Judged): Promise<string[]> {
   const { db } = server.open();
+  const faults = { kills, cuts: server.counts.cuts, lostPayments: outside.counts["failed payments"] };
   const { rows } = await sql<{ id: string; status: string | null }>`
     select e.id, d.status from webhook_endpoint w
     join event e on e.merchant_id = w.merchant_id
@@ -183,7 +183,7 @@ async function judge({ base, server, outside, record, faultCount }: Judged): Pro
   return [
     ...(await findEffectFaults(db, record)),
     ...(await findCheckoutFaults(db, record.sessionIds)),
-    ...(await findLatePayments(db, faultCount)),
+    ...(await findLatePayments(db, faults)),
     ...rows
       .filter(({ id, status }) => status !== "succeeded" || !outside.accepted.has(id))
       .map(({ id, status }) => `The event ${id} has not arrived: its delivery is ${status ?? "missing"}.`),
