@@ -162,6 +162,27 @@ it("the search opens the page of an id, from every page and by the keyboard", as
   expect(path(page)).toBe(`/requests/${requestId}`);
 });
 
+it("the search field keeps the focus and the text if the reader types directly after a navigation", async () => {
+  const page = await signIn(office(), "/search?q=Demo");
+  await hits(page).first().waitFor();
+  // All steps run in one task of the page, so that no effect that waits for the next frame can run between.
+  const state = await page.evaluate(async () => {
+    const input = document.querySelector<HTMLInputElement>("input[type=search]");
+    document.querySelector<HTMLAnchorElement>('nav a[href$="/staff"]')?.click();
+    // The page is rendered in microtasks after the click.
+    for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
+    const title = document.querySelector("h1")?.textContent;
+    dispatchEvent(new KeyboardEvent("keydown", { key: "/" }));
+    const isFocused = document.activeElement === input;
+    if (input !== null) input.value = "typed";
+    input?.dispatchEvent(new Event("input", { bubbles: true }));
+    // Effects that wait for the next frame run at the latest 35 ms after the rendering.
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    return { title, isFocused, isStillFocused: document.activeElement === input, text: input?.value };
+  });
+  expect(state).toEqual({ title: "Staff", isFocused: true, isStillFocused: true, text: "typed" });
+});
+
 it("the search finds orders, deliveries, events, keys, endpoints, apps and staff", async () => {
   const { demo, app } = office();
   const { db } = app.database;

@@ -3,7 +3,7 @@
  * loading a new document, and the heading of a page.
  */
 import type { ComponentChildren, JSX } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { consolePath } from "./graph/client.ts";
 
 export interface ConsoleLocation {
@@ -96,9 +96,10 @@ export function PageHeading({ title, children }: HeadingProps): JSX.Element {
   useEffect(() => {
     document.title = `${title} – Console`;
   }, [title]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     // The heading gets the focus when the console shows another page. After the first load of the console,
-    // the browser sets the focus.
+    // the browser sets the focus. A layout effect runs before the browser handles the next input; a later
+    // effect would take the focus from a field in which the reader has begun to type.
     if (!isFirst) heading.current?.focus();
     isFirst = false;
   }, []);

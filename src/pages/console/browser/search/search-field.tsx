@@ -3,7 +3,7 @@
  * field.
  */
 import type { JSX } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { consolePath } from "#pages/console/browser/graph/client.ts";
 import { type ConsoleLocation, navigateToConsolePath } from "#pages/console/browser/navigation.tsx";
 import { searchTextMax, removeSecretsFromSearchText } from "./search-terms.ts";
@@ -21,8 +21,10 @@ export function ConsoleSearchField({ place }: { readonly place: ConsoleLocation 
   const searched = place.parts[0] === "search" ? (place.query.get("q") ?? "") : "";
   const [text, setText] = useState(searched);
   const field = useRef<HTMLInputElement>(null);
-  useEffect(() => setText(removeSecretsFromSearchText(searched)), [searched]);
-  useEffect(() => {
+  // Layout effects run before the browser handles the next input. Later effects would replace a text that is
+  // typed directly after a navigation, or miss the shortcut keys.
+  useLayoutEffect(() => setText(removeSecretsFromSearchText(searched)), [searched]);
+  useLayoutEffect(() => {
     const focus = (event: KeyboardEvent): void => {
       // The shortcut keys do not move the focus to the search field while a dialog is open.
       if (!isShortcut(event) || document.querySelector("dialog[open]") !== null) return;
