@@ -10,7 +10,7 @@ export const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "s
 export type LogLevel = (typeof logLevels)[number];
 
 /** Creates a log that writes to the given stream; to standard output by default. */
-export function createLog(level: LogLevel, stream: DestinationStream = standardOutput()): Log {
+export function createLog(level: LogLevel, stream: DestinationStream = getStandardOutput()): Log {
   return pino(
     {
       level,
@@ -53,12 +53,20 @@ export async function createPrettyLogOutput(): Promise<DestinationStream> {
  */
 const bytesAtOnceMax = 4096;
 
+let standardOutput: DestinationStream | undefined;
+
+/**
+ * Returns the stream to standard output that all logs of the process share. With a stream for each log, lines
+ * of several logs could be written in another order than they were logged.
+ */
+const getStandardOutput = (): DestinationStream => (standardOutput ??= createStandardOutput());
+
 /**
  * Creates a stream to standard output. Lines that are logged within the same turn of the event loop are
  * written together at its end, because writing each line separately would take longer than building the
  * line.
  */
-function standardOutput(): DestinationStream {
+function createStandardOutput(): DestinationStream {
   const output = pino.destination({ dest: 1, sync: true });
   let lines: string[] = [];
   const write = (): void => {

@@ -11,16 +11,16 @@ import { createLog } from "#foundation/log.ts";
 const logModule = new URL("../../src/foundation/log.ts", import.meta.url).href;
 const [turns, linesOfTurn, processes] = [40, 60, 3];
 
-/** Logs many lines of all lengths in each turn, some with long error causes. */
+/** Logs many lines of all lengths in each turn with two logs in turn, some with long error causes. */
 const program = `
   import { createLog } from ${JSON.stringify(logModule)};
-  const log = createLog("info");
+  const logs = [createLog("info"), createLog("info")];
   const name = process.argv[1];
   for (let turn = 0; turn < ${turns}; turn += 1) {
     for (let line = 0; line < ${linesOfTurn}; line += 1) {
       const number = turn * ${linesOfTurn} + line;
       const error = line === 7 ? { err: new Error("é".repeat(2000), { cause: new Error("ü".repeat(3000)) }) } : {};
-      log.info({ name, number, text: "ä".repeat((number * 37) % 700), ...error }, "line");
+      logs[number % 2].info({ name, number, text: "ä".repeat((number * 37) % 700), ...error }, "line");
     }
     await new Promise(setImmediate);
   }`;
