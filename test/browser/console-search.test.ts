@@ -183,6 +183,24 @@ it("the search field keeps the focus and the text if the reader types directly a
   expect(state).toEqual({ title: "Staff", isFocused: true, isStillFocused: true, text: "typed" });
 });
 
+it("the shortcut key works as soon as the search field is shown", async () => {
+  const page = await signIn(office(), "/search");
+  // The observer is called in a microtask after the field was inserted, before the next frame.
+  await page.addInitScript(() => {
+    const observer = new MutationObserver(() => {
+      const input = document.querySelector("input[type=search]");
+      if (input === null) return;
+      observer.disconnect();
+      dispatchEvent(new KeyboardEvent("keydown", { key: "/" }));
+      input.setAttribute("data-focused", String(document.activeElement === input));
+    });
+    observer.observe(document, { childList: true, subtree: true });
+  });
+  await page.reload();
+  await field(page).waitFor();
+  expect(await field(page).getAttribute("data-focused")).toBe("true");
+});
+
 it("the search finds orders, deliveries, events, keys, endpoints, apps and staff", async () => {
   const { demo, app } = office();
   const { db } = app.database;
