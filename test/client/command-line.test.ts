@@ -173,8 +173,9 @@ describe("trigger", () => {
   it("makes every listed event happen", async () => {
     const value = demo.tokens["admin"] ?? "";
     const target: Target = { url: service().address, credential: { kind: "token", value, source: "demo" } };
+    const createSignal = (): AbortSignal => new AbortController().signal;
     for (const [type, recipe] of recipes)
-      expect({ type, event: await triggerEvent(target, { type, recipe }) }).toMatchObject({
+      expect({ type, event: await triggerEvent(target, { type, recipe, createSignal }) }).toMatchObject({
         type,
         event: { type, subject: { type: eventTypes[type as keyof typeof eventTypes].subject } },
       });

@@ -51,7 +51,7 @@ async function runTrigger(
     );
   const target = requireTarget(options, staffKinds);
   if (options.json !== true) print(`Triggering ${type} …`);
-  const event = await triggerEvent(target, { type, recipe });
+  const event = await triggerEvent(target, { type, recipe, createSignal: createStopSignal });
   if (options.json === true) return printJson(event);
   const { id, subject } = event;
   print(
@@ -81,12 +81,19 @@ interface EventAnswer {
   readonly events: Connection<TriggeredEvent>;
 }
 
+interface Triggering {
+  readonly type: string;
+  readonly recipe: Recipe;
+  /** Creates the signal that ends the recipe. Called after the shop was read and before anything is changed. */
+  readonly createSignal: () => AbortSignal;
+}
+
 /** Runs the recipe of an event type, and returns the event as soon as the service has stored it. */
 export async function triggerEvent(
   target: Target,
-  { type, recipe }: { readonly type: string; readonly recipe: Recipe },
+  { type, recipe, createSignal }: Triggering,
 ): Promise<TriggeredEvent> {
-  const { shop, serverTime } = await openShop(target);
+  const { shop, serverTime } = await openShop(target, createSignal);
   await recipe(shop);
   return waitFor(`The event ${type}`, shop, async () => {
     const { events } = await graph<EventAnswer>(target, eventDocument, { type, from: serverTime });
@@ -127,7 +134,10 @@ interface ShopAnswer {
  * Reads the merchant, the market and the products that the recipes need. Refuses live mode, in which a recipe
  * would charge cards and ship parcels.
  */
-async function openShop(target: Target): Promise<{ shop: Shop; serverTime: string }> {
+async function openShop(
+  target: Target,
+  createSignal: () => AbortSignal,
+): Promise<{ shop: Shop; serverTime: string }> {
   const { viewer, installations, products } = await graph<ShopAnswer>(target, shopDocument);
   const { merchant } = viewer;
   if (merchant === null || viewer.role !== "admin")
@@ -153,7 +163,7 @@ async function openShop(target: Target): Promise<{ shop: Shop; serverTime: strin
     exchangeVariantId: exchangeVariantId ?? null,
     installationId: installations.edges[0]?.node.id ?? "",
     run: randomBytes(4).toString("hex"),
-    signal: createStopSignal(),
+    signal: createSignal(),
   };
   // Adds three units of each variant to the stock, which the recipe may sell. Otherwise repeated runs would
   // sell out the product.
