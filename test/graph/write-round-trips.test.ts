@@ -6,7 +6,7 @@
 import type { Updateable } from "kysely";
 import type { CartTable } from "#database/tables.ts";
 import { beforeAll, describe, expect, it } from "vitest";
-import { countTransaction, countTransactionOf, useWorld } from "#test/support/use-world.ts";
+import { countTransactionOf, useWorld } from "#test/support/use-world.ts";
 import {
   berlin,
   callCart,
@@ -242,20 +242,6 @@ describe("the SQL statements and round trips of a write", () => {
 
   it("reads them with one more statement if the cart got its address from another process", async () => {
     const { db } = world().database;
-    const [expected, from, to] = [await withAddress(), await withAddress(), await cart()];
-    const moved = await db
-      .selectFrom("cart")
-      .where("id", "=", from.cartId)
-      .select([
-        "addressId",
-        "addressTokenDigest",
-        "addressExpiresAt",
-        "addressExpiresAtMax",
-        "taxMinor",
-        "totalMinor",
-      ])
-      .select((eb) => eb.cast<string>("deliveryOptions", "text").as("deliveryOptions"))
-      .executeTakeFirstOrThrow();
     const nothing = {
       addressId: null,
       addressTokenDigest: null,
@@ -268,20 +254,53 @@ describe("the SQL statements and round trips of a write", () => {
         .set({ ...values, version })
         .where("id", "=", cartId)
         .execute();
-    await write(from.cartId, 3, { ...nothing, deliveryOptions: null });
-    await write(to.cartId, 2, moved);
-    const first = await apply200(to);
-    expect(countTransaction(world().executions)).toEqual({ statements: 6, roundTrips: 3 });
+    /** Creates a cart that got its address from another one, without a change in this process. */
+    const withMovedAddress = async (): Promise<Prepared> => {
+      const [from, to] = [await withAddress(), await cart()];
+      const moved = await db
+        .selectFrom("cart")
+        .where("id", "=", from.cartId)
+        .select([
+          "addressId",
+          "addressTokenDigest",
+          "addressExpiresAt",
+          "addressExpiresAtMax",
+          "taxMinor",
+          "totalMinor",
+        ])
+        .select((eb) => eb.cast<string>("deliveryOptions", "text").as("deliveryOptions"))
+        .executeTakeFirstOrThrow();
+      await write(from.cartId, 3, { ...nothing, deliveryOptions: null });
+      await write(to.cartId, 2, moved);
+      return to;
+    };
+    const [expected, { prepared: to, counts }] = [
+      await withAddress(),
+      await countTransactionOf(world(), 3, {
+        prepare: withMovedAddress,
+        write: async (made) => expect(await apply(made)).toBe(200),
+      }),
+    ];
+    expect(counts).toEqual({ statements: 6, roundTrips: 3 });
+    const first = (await readCart(to.cartId))["totals"];
     expect(first).toEqual(await apply200(expected));
     const optionsOf = async ({ cartId }: Prepared): Promise<unknown> =>
       (await askCart(world(), cartId)).data.delivery.options;
     expect(await optionsOf(expected)).not.toHaveLength(0);
     expect(await optionsOf(to)).toEqual(await optionsOf(expected));
     expect(first).toMatchObject({ tax: { amountMinor: expect.any(Number) } });
-    world().executions.length = 0;
-    const remove = { cartId: to.cartId, body: { expectedVersion: 3 } };
-    expect((await callCart(world(), "removePublicCartPromotion", remove)).status).toBe(200);
-    expect(countTransaction(world().executions)).toEqual({ statements: 5, roundTrips: 2 });
+    const removal = await countTransactionOf(world(), 2, {
+      prepare: async () => {
+        const made = await withMovedAddress();
+        await apply200(made);
+        return made.cartId;
+      },
+      write: async (cartId) => {
+        const remove = { cartId, body: { expectedVersion: 3 } };
+        expect((await callCart(world(), "removePublicCartPromotion", remove)).status).toBe(200);
+      },
+    });
+    expect(removal.counts).toEqual({ statements: 5, roundTrips: 2 });
   });
 
   it("reads categories with one more statement for the first change that depends on them", async () => {
@@ -292,23 +311,27 @@ describe("the SQL statements and round trips of a write", () => {
       .select("c.categoryId")
       .executeTakeFirstOrThrow();
     await makeCode(world(), "KITCHEN", { entitledCategoryIds: [categoryId] });
-    const { cartId, lineIds } = await cart();
-    const changeOf = async (write: () => Promise<{ readonly status: number }>): Promise<unknown> => {
-      world().executions.length = 0;
-      expect((await write()).status).toBe(200);
-      return { ...countTransaction(world().executions), totals: (await readCart(cartId))["totals"] };
+    const applyCode = async ({ cartId }: Prepared): Promise<void> => {
+      const call = { cartId, body: { code: "kitchen" } };
+      expect((await callCart(world(), "applyPublicCartPromotion", call)).status).toBe(200);
+    };
+    const withKitchenCode = async (): Promise<Prepared> => {
+      const made = await cart();
+      await applyCode(made);
+      return made;
+    };
+    const update = async ({ cartId, lineIds }: Prepared): Promise<void> => {
+      const lines = [{ lineId: lineIds[0], quantity: 2 }];
+      expect((await changeCart(world(), "cartLinesUpdate", { cartId, input: { lines } })).status).toBe(200);
     };
     // Ten percent of the only line whose product is in the category.
     const totals = (amountMinor: number): unknown =>
       expect.objectContaining({ discount: { amountMinor, currency: "EUR", exponent: 2 } });
-    expect(
-      await changeOf(() =>
-        callCart(world(), "applyPublicCartPromotion", { cartId, body: { code: "kitchen" } }),
-      ),
-    ).toEqual({ statements: 6, roundTrips: 3, totals: totals(849) });
-    const lines = [{ lineId: lineIds[0], quantity: 2 }];
-    expect(
-      await changeOf(() => changeCart(world(), "cartLinesUpdate", { cartId, input: { lines } })),
-    ).toEqual({ statements: 5, roundTrips: 2, totals: totals(1698) });
+    const applied = await countTransactionOf(world(), 3, { prepare: cart, write: applyCode });
+    expect(applied.counts).toEqual({ statements: 6, roundTrips: 3 });
+    expect((await readCart(applied.prepared.cartId))["totals"]).toEqual(totals(849));
+    const updated = await countTransactionOf(world(), 2, { prepare: withKitchenCode, write: update });
+    expect(updated.counts).toEqual({ statements: 5, roundTrips: 2 });
+    expect((await readCart(updated.prepared.cartId))["totals"]).toEqual(totals(1698));
   });
 });
