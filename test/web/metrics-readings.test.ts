@@ -2,9 +2,11 @@
  * The gauges that are read at each request for /metrics show the current state, and a rate limiter that
  * answers again is shown as available.
  */
-import { type AddressInfo, createServer } from "node:net";
+import { once } from "node:events";
+import { createServer } from "node:net";
 import { Registry } from "prom-client";
 import { expect, it, onTestFinished } from "vitest";
+import { findFreePort } from "#foundation/free-port.ts";
 import { createLog } from "#foundation/log.ts";
 import { createRedisRateLimiter } from "#http/redis-limiter.ts";
 import {
@@ -45,16 +47,12 @@ it("each state is read under the metric of its name", async () => {
 });
 
 it("a Redis that answers again is not away, also without further requests", async () => {
-  // The fake Redis answers every command alike. Its port is reserved before it listens.
+  // The fake Redis answers every command alike. It listens only after the rate limiter has failed to connect.
   const redis = createServer((socket) => {
     socket.on("error", () => undefined);
     socket.on("data", (bytes) => socket.write("+OK\r\n".repeat(String(bytes).match(/^\*\d/gm)?.length ?? 0)));
   });
-  const listen = (port: number): Promise<void> =>
-    new Promise((done) => redis.listen(port, "127.0.0.1", done));
-  await listen(0);
-  const { port } = redis.address() as AddressInfo;
-  await new Promise((done) => redis.close(done));
+  const port = await findFreePort();
   const logged: string[] = [];
   const log = createLog("info", {
     write: (line) => void logged.push((JSON.parse(line) as { event: string }).event),
@@ -65,7 +63,7 @@ it("a Redis that answers again is not away, also without further requests", asyn
     redis.close();
   });
   await expect.poll(() => limiter.isAway()).toBe(true);
-  await listen(port);
+  await once(redis.listen(port, "127.0.0.1"), "listening");
   await expect.poll(() => limiter.isAway()).toBe(false);
   expect(logged).toEqual(["rate_limiter_away", "rate_limiter_back"]);
 });

@@ -24,7 +24,7 @@ export interface Receiver {
 /** Starts a receiver that handles each connection with `answer`, over TLS if it has a certificate. */
 export async function startReceiver(
   answer: (socket: Socket) => void,
-  options: { readonly host?: string; readonly tls?: TlsOptions } = {},
+  options: { readonly host?: string; readonly port?: number; readonly tls?: TlsOptions } = {},
 ): Promise<Receiver> {
   const connections: Socket[] = [];
   const chunks: Buffer[] = [];
@@ -37,7 +37,7 @@ export async function startReceiver(
     options.tls === undefined ? createServer(welcome) : createSecureServer(options.tls, welcome);
   server.on("connection", (socket: Socket) => connections.push(socket));
   server.on("tlsClientError", () => {});
-  server.listen(0, options.host ?? "127.0.0.1");
+  server.listen(options.port ?? 0, options.host ?? "127.0.0.1");
   await once(server, "listening");
   onTestFinished(async () => {
     for (const socket of connections) socket.destroy();

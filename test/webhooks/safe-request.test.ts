@@ -9,6 +9,7 @@ import type { AddressInfo, Socket } from "node:net";
 import { setImmediate } from "node:timers/promises";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { findFreePort } from "#foundation/free-port.ts";
 import { answer, emptyAnswer, refusal, saying, send, startReceiver, startSender } from "./receivers.ts";
 import { selfSignedCertificate, selfSignedKey } from "./self-signed.ts";
 
@@ -98,7 +99,8 @@ describe("a receiver that answers", () => {
   });
 
   test("is reached over IPv6, and by each address of its name in turn", async () => {
-    const receiver = await startReceiver(saying(ok), { host: "::1" });
+    // A port of the system's choice on ::1 can be another server's port on 127.0.0.1.
+    const receiver = await startReceiver(saying(ok), { host: "::1", port: await findFreePort() });
     expect(await send(startSender(), `http://[::1]:${receiver.port}/`)).toEqual(answer(200));
     expect(await send(startSender(), `http://localhost:${receiver.port}/`)).toEqual(answer(200));
   });
