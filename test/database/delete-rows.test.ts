@@ -9,6 +9,10 @@ import { countReadRows, describeOnBoth } from "#test/support/databases.ts";
 const batch = 1_000;
 const expired = 2_100;
 const valid = 3_000;
+/** Fixed days: at midnight, PostgreSQL's 'today' would become another day within a test. */
+const yesterday = "2026-01-01";
+const today = "2026-01-02";
+const tomorrow = "2026-01-03";
 
 describeOnBoth("expired rows", (open, engine) => {
   let db: Database;
@@ -16,10 +20,7 @@ describeOnBoth("expired rows", (open, engine) => {
     ({ db } = await open());
   });
 
-  const insertProofs = async (
-    count: number,
-    expiresAt: "yesterday" | "today" | "tomorrow",
-  ): Promise<void> => {
+  const insertProofs = async (count: number, expiresAt: string): Promise<void> => {
     await sql`insert into dpop_proof (digest, expires_at)
       select decode(md5(${expiresAt} || n), 'hex'), ${expiresAt}::timestamptz
       from generate_series(1, ${count}::int) as n`.execute(db);
@@ -27,7 +28,7 @@ describeOnBoth("expired rows", (open, engine) => {
   const deleteExpired = (signal?: AbortSignal): Promise<number> =>
     deleteRowsInBatches(
       db,
-      { table: "dpop_proof", where: sql`expires_at <= 'today'`, orderBy: sql`expires_at` },
+      { table: "dpop_proof", where: sql`expires_at <= ${today}`, orderBy: sql`expires_at` },
       signal,
     );
   const takeRest = async (): Promise<number> => {
@@ -43,11 +44,11 @@ describeOnBoth("expired rows", (open, engine) => {
   };
 
   it("are deleted in batches, the oldest first; an aborted signal stops before the next batch", async () => {
-    await insertProofs(expired - batch, "today");
-    await insertProofs(batch, "yesterday");
-    await insertProofs(valid, "tomorrow");
+    await insertProofs(expired - batch, today);
+    await insertProofs(batch, yesterday);
+    await insertProofs(valid, tomorrow);
     expect(await deleteExpired(AbortSignal.abort())).toBe(batch);
-    const { rows } = await sql`select from dpop_proof where expires_at = 'yesterday'`.execute(db);
+    const { rows } = await sql`select from dpop_proof where expires_at = ${yesterday}`.execute(db);
     expect(rows).toHaveLength(0);
     expect(await deleteExpired()).toBe(expired - batch);
     expect(await deleteExpired()).toBe(0);
@@ -55,10 +56,10 @@ describeOnBoth("expired rows", (open, engine) => {
   });
 
   it.runIf(engine === "postgres")("stay if another transaction renews them at the same moment", async () => {
-    await insertProofs(10, "today");
+    await insertProofs(10, today);
     const [isRenewed, commit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const renewed = runInTransaction(db, async (transaction) => {
-      await sql`update dpop_proof set expires_at = 'tomorrow'`.execute(transaction);
+      await sql`update dpop_proof set expires_at = ${tomorrow}`.execute(transaction);
       isRenewed.resolve();
       await commit.promise;
     });
@@ -75,11 +76,11 @@ describeOnBoth("expired rows", (open, engine) => {
   });
 
   it.runIf(engine === "pglite")("are read a few times, also if ANALYZE found an empty table", async () => {
-    await insertProofs(valid, "today");
+    await insertProofs(valid, today);
     await sql`delete from dpop_proof`.execute(db);
     await sql`analyze dpop_proof`.execute(db);
-    await insertProofs(valid, "tomorrow");
-    await insertProofs(expired, "today");
+    await insertProofs(valid, tomorrow);
+    await insertProofs(expired, today);
     const before = await countReadRows(db, "dpop_proof");
     expect(await deleteExpired()).toBe(expired);
     const read = (await countReadRows(db, "dpop_proof")) - before;

@@ -88,17 +88,22 @@ it("0042 sums up the reduced taxes of orders that have tax lines, without a new 
 });
 
 it("0045 keeps logged requests in a partition of the days until today, and moves later ids", async () => {
-  const now = Date.now();
-  const days = [-40, -1, 0, 2].map((day) => now + day * 86_400_000);
-  const ids = days.map((at) => createId("request", at));
-  await openBefore(
-    "0045-day-partitions",
-    `insert into api_request (id, merchant_id, installation_id, credential_id, operation, method, status, duration_ms, at)
+  const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10).replaceAll("-", "");
+  /** Migrates on one day, which the migration chooses. At midnight, it migrates once more. */
+  const migrateOnOneDay = async (): Promise<{ now: number; days: number[]; ids: string[] }> => {
+    const now = Date.now();
+    const days = [-40, -1, 0, 2].map((day) => now + day * 86_400_000);
+    const ids = days.map((at) => createId("request", at));
+    await openBefore(
+      "0045-day-partitions",
+      `insert into api_request (id, merchant_id, installation_id, credential_id, operation, method, status, duration_ms, at)
       select id, 'mer_1', 'ins_1', 'key_1', 'getPublicCart', 'GET', 200, 1, now() from unnest('{${ids.join()}}'::text[]) as id;
     reset session_replication_role`,
-  );
-  await migrate(database, readMigrationFiles());
-  const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10).replaceAll("-", "");
+    );
+    await migrate(database, readMigrationFiles());
+    return dayOf(Date.now()) === dayOf(now) ? { now, days, ids } : migrateOnOneDay();
+  };
+  const { now, days, ids } = await migrateOnOneDay();
   const [rows] = await database.script((run) =>
     run("select id, tableoid::regclass::text as partition from api_request order by id"),
   );

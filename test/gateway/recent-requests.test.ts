@@ -23,6 +23,8 @@ import { createWorld, type World } from "#test/support/world.ts";
 
 const identity = "/api/v1/open/identity";
 const dayMs = 86_400_000;
+/** The next midnight in UTC, in milliseconds since 1970. */
+const getEndOfToday = (): number => (Math.floor(Date.now() / dayMs) + 1) * dayMs;
 
 describe.each(["postgres"] as const)("recent requests on %s", (engine) => {
   let world: World;
@@ -231,11 +233,16 @@ describe.each(["postgres"] as const)("recent requests on %s", (engine) => {
   });
 
   it("are deleted after the retention period, and not before", async () => {
-    const { id, send } = await install();
-    await send(identity);
+    /** Sends a request that does not pass midnight. Returns its installation's id and the end of its day. */
+    const sendOnOneDay = async (): Promise<{ id: string; endOfDay: number }> => {
+      const endOfDay = getEndOfToday();
+      const { id, send } = await install();
+      await send(identity);
+      return getEndOfToday() === endOfDay ? { id, endOfDay } : sendOnOneDay();
+    };
+    const { id, endOfDay } = await sendOnOneDay();
     expect(nodesOf(await ask(id))).toHaveLength(1);
     const { db } = world.database;
-    const endOfDay = Date.now() - (Date.now() % dayMs) + dayMs;
     await deleteExpiredApiRequestLogEntries(db, new Date(endOfDay + requestRetentionDays * dayMs - 1));
     expect(nodesOf(await ask(id))).toHaveLength(1);
     const sweep = sweeps.find(({ name }) => name === "delete old API requests");
