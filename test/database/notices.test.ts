@@ -119,12 +119,16 @@ it("the channel of notices receives a transaction's notices after its commit onl
 alone(
   "the channel of notices is not current while disconnected, and first reports a possible gap",
   async ({ expect, setup }) => {
-    const { startRecorder, sendNotice, cut } = setup;
-    const recorder = await startRecorder();
+    const { startRecorder, startProxy, sendNotice, cut } = setup;
+    const proxy = await startProxy();
+    const recorder = await startRecorder(proxy);
     await becomes(true, recorder);
     await cut();
     await becomes(false, recorder);
+    // The next connection listens only after the notice was sent.
+    proxy.hold();
     await sendNotice("missed");
+    proxy.goOn();
     await becomes(true, recorder);
     expect(recorder.notices).toEqual([
       { payload: "", isCurrent: false },

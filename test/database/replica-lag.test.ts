@@ -60,6 +60,11 @@ describe("a streaming replica", () => {
       return monitor.lagSeconds();
     };
     await expect.poll(measured).toBe(0);
+    // All positions that were measured until now are replayed before time passes.
+    const [[{ lsn }]] = (await run(primary, "select pg_current_wal_lsn() as lsn")) as [[{ lsn: string }]];
+    await expect
+      .poll(() => run(replica, `select pg_last_wal_replay_lsn() >= '${lsn}' as done`))
+      .toEqual([[{ done: true }]]);
     // Time alone makes no lag.
     now += 60_000;
     await expect.poll(measured).toBe(0);

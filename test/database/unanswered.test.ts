@@ -47,12 +47,14 @@ describe("a PostgreSQL that does not answer", () => {
   });
 
   async function halt(): Promise<void> {
-    const { rows } = await sql<{ pid: number }>`select pid from pg_stat_activity`.execute(app.database.db);
-    const main = Number(readFileSync(join(postgres.folder, "data", "postmaster.pid"), "utf8").split("\n")[0]);
-    for (const pid of [main, ...rows.map(({ pid: child }) => child)]) {
+    const stop = (pid: number): void => {
       process.kill(pid, "SIGSTOP");
       halted.add(pid);
-    }
+    };
+    // When the main process is stopped, no process is started, and the id of one that ends stays in use.
+    stop(Number(readFileSync(join(postgres.folder, "data", "postmaster.pid"), "utf8").split("\n")[0]));
+    const { rows } = await sql<{ pid: number }>`select pid from pg_stat_activity`.execute(app.database.db);
+    for (const { pid } of rows) stop(pid);
   }
   function goOn(): void {
     for (const pid of halted) process.kill(pid, "SIGCONT");

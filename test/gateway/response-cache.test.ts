@@ -26,7 +26,8 @@ const ofRequest = /"(?:generatedAt|requestId)":"[^"]*"/;
 const inEnglish = (text: string) => [{ locale: "en", text }];
 
 describe.each(["pglite", "postgres"] as const)("the response cache on %s", (engine) => {
-  const world = useWorld(engine, { environment: { PORT: "0" } });
+  // A gateway runs no periodic work, whose changes would send notices.
+  const world = useWorld(engine, { role: "gateway", environment: { PORT: "0" } });
   /** A service on the same database that keeps no answers. */
   let plain: ServiceApp;
   let ids: Record<"product" | "variant" | "market" | "category" | "merchant", string>;

@@ -68,7 +68,7 @@ describe.each(["2025-11-25", "2026-07-28"] as const satisfies ProtocolEra[])("th
     expect(checks.size).toBeGreaterThan(30);
     const passed = [...checks.values()].flat().filter(({ status }) => status === "SUCCESS");
     expect(passed.length).toBeGreaterThan(era === "2025-11-25" ? 30 : 90);
-  });
+  }, 180_000);
 
   it("lists every scenario that does not apply in the guide", () => {
     const guide = readFileSync(new URL("docs/guides/agents.md", root), "utf8").replaceAll(/\s+/g, " ");
@@ -119,5 +119,5 @@ describe("the authorization server", () => {
     const checks = [...readResults(results).values()].flat();
     expect(checks.filter(({ status }) => status !== "SUCCESS" && status !== "INFO")).toEqual([]);
     expect(checks.map(({ id }) => id)).toContain("authorization-code-grant");
-  });
+  }, 180_000);
 });
